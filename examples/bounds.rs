@@ -142,7 +142,7 @@ async fn many_tasks() -> u64 {
     resident().saturating_sub(start)
 }
 
-/// Spawned with their story, and a resource of their own each.
+/// Tasks spawned with their origin, with a resource each.
 #[tokio::main(flavor = "multi_thread", worker_threads = 2)]
 async fn many_spawns() -> u64 {
     let start = resident();

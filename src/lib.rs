@@ -104,7 +104,7 @@ pub use turbowish_runtime::private as __private;
 
 #[cfg(not(feature = "enabled"))]
 #[doc(hidden)]
-pub use off::meters as __private;
+pub use off::metrics as __private;
 
 /// Compiles the program of the README as it stands there.
 #[cfg(doctest)]

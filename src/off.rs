@@ -1,7 +1,7 @@
 //! Compiled-out facade: the same names, with no effect.
 
 mod alert_limit;
-pub mod meters;
+pub mod metrics;
 #[cfg(feature = "tokio")]
 pub(crate) mod tokio;
 

@@ -27,8 +27,8 @@ const SNAPSHOT_EVERY: Duration = Duration::from_secs(1);
 /// A server under load, and accounting in this process. Dropping it stops all of them.
 pub(crate) struct Demo {
     // The order matters: fields drop from top to bottom.
-    load: Part<Counts>,
-    server: Part<()>,
+    load: Service<Counts>,
+    server: Service<()>,
     _dir: Dir,
     _turbowish: turbowish::Guard,
 }
@@ -71,7 +71,7 @@ impl Demo {
     }
 }
 
-fn start_server(dir: &Path) -> io::Result<(Part<()>, SocketAddr)> {
+fn start_server(dir: &Path) -> io::Result<(Service<()>, SocketAddr)> {
     let runtime = Builder::new_multi_thread()
         .thread_name("kv-worker")
         .enable_all()
@@ -80,23 +80,23 @@ fn start_server(dir: &Path) -> io::Result<(Part<()>, SocketAddr)> {
     config.snapshot_every = SNAPSHOT_EVERY;
     let server = runtime.block_on(on_worker(Server::bind(config)))?;
     let address = server.local_addr();
-    let part = Part::start("kv-server", runtime, |stopped| server.run(stopped))?;
+    let part = Service::start("kv-server", runtime, |stopped| server.run(stopped))?;
     Ok((part, address))
 }
 
-fn start_load(server: SocketAddr) -> io::Result<Part<Counts>> {
+fn start_load(server: SocketAddr) -> io::Result<Service<Counts>> {
     let runtime = Builder::new_current_thread().enable_all().build()?;
     let load = Load {
         rate: Some(RATE),
         ..Load::default()
     };
-    Part::start("kv-load", runtime, move |stopped| {
+    Service::start("kv-load", runtime, move |stopped| {
         kv::load::run(server, load, stopped)
     })
 }
 
 /// A future on a separate runtime and thread, which ends on request.
-struct Part<T> {
+struct Service<T> {
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<io::Result<T>>>,
 }
@@ -111,7 +111,7 @@ async fn on_worker<T: Send + 'static>(
 /// Ready when a part is to end.
 type Stopped = std::pin::Pin<Box<dyn Future<Output = ()> + Send>>;
 
-impl<T: Send + 'static> Part<T> {
+impl<T: Send + 'static> Service<T> {
     fn start<F>(
         name: &str,
         runtime: Runtime,
@@ -135,7 +135,7 @@ impl<T: Send + 'static> Part<T> {
     }
 }
 
-impl<T> Part<T> {
+impl<T> Service<T> {
     fn stop(&mut self) -> io::Result<T> {
         drop(self.stop.take());
         let gone = || io::Error::other("its thread is gone");
@@ -144,7 +144,7 @@ impl<T> Part<T> {
     }
 }
 
-impl<T> Drop for Part<T> {
+impl<T> Drop for Service<T> {
     fn drop(&mut self) {
         // The outcome is available from `stop`.
         let _ = self.stop();

@@ -11,7 +11,7 @@ use rustix::termios::tcgetwinsize;
 use turbowish_model::diagnose::alert::{LIMITS, row};
 use turbowish_model::snapshot::pitfall::Pitfall;
 
-use self::markdown::Paper;
+use self::markdown::PageFormat;
 use self::page::Topic;
 use crate::failure::{Failure, print_own};
 use crate::text;
@@ -26,10 +26,10 @@ const USUAL: usize = 80;
 /// # Errors
 /// A name that no alert has; stdout cannot be written to.
 pub(crate) fn run(words: &[String]) -> Result<(), Failure> {
-    let paper = paper();
+    let format = format();
     let name = words.join(" ");
     if name.trim().is_empty() {
-        return print_own(&list(paper.as_ref().map(|paper| paper.width)));
+        return print_own(&list(format.as_ref().map(|format| format.width)));
     }
     let markdown = match page::find(&name) {
         Ok(Topic::Alert(pitfall)) => page::of(pitfall).to_owned(),
@@ -42,21 +42,21 @@ pub(crate) fn run(words: &[String]) -> Result<(), Failure> {
         .to_owned(),
         Err(near) => return Err(Failure::usage(unknown(&name, &near))),
     };
-    match paper {
-        Some(paper) => print_own(&markdown::rendered(&markdown, &paper)),
+    match format {
+        Some(format) => print_own(&markdown::rendered(&markdown, &format)),
         None => print_own(&markdown),
     }
 }
 
 /// The terminal, if stdout is one. Other readers get Markdown.
-fn paper() -> Option<Paper> {
+fn format() -> Option<PageFormat> {
     if !stdout().is_terminal() {
         return None;
     }
     let columns = tcgetwinsize(stdout()).map_or(0, |size| size.ws_col);
     let columns = if columns == 0 { USUAL } else { columns.into() };
     let variable = |name| std::env::var(name).unwrap_or_default();
-    Some(Paper {
+    Some(PageFormat {
         width: columns.clamp(20, WIDEST),
         bold: variable("NO_COLOR").is_empty() && variable("TERM") != "dumb",
     })
@@ -108,7 +108,7 @@ fn limits() -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{LIMITS, Paper, limits, list, markdown, unknown};
+    use super::{LIMITS, PageFormat, limits, list, markdown, unknown};
 
     #[test]
     fn the_list_has_each_alert_once() {
@@ -133,11 +133,11 @@ mod tests {
         assert!(page.contains("\n| `clear` | 1s | Time that a condition must be gone"));
         let rows = page.lines().filter(|line| line.starts_with("| `"));
         assert_eq!(rows.count(), LIMITS.len());
-        let paper = Paper {
+        let format = PageFormat {
             width: 80,
             bold: false,
         };
-        let shown = markdown::rendered(&page, &paper);
+        let shown = markdown::rendered(&page, &format);
         assert!(
             shown.lines().all(|line| line.chars().count() <= 80),
             "{shown}"

@@ -155,7 +155,7 @@ fn alerts(snapshot: &Snapshot) -> String {
         return if looks { "no alerts" } else { "alerts unknown" }.to_owned();
     };
     let Alert { title, .. } = worst;
-    let (count, docs) = (column::tally(alerts), worst.pitfall.docs());
+    let (count, docs) = (column::severity_counts(alerts), worst.pitfall.docs());
     format!("{count}; {title} ({docs})")
 }
 
@@ -169,7 +169,7 @@ fn table(snapshot: &Snapshot, width: usize) -> Vec<String> {
         (2, short),
         (3, short),
     ] {
-        lines = grid(snapshot, dropped, places).lines();
+        lines = text_table(snapshot, dropped, places).lines();
         if lines.iter().all(|line| line.chars().count() <= width) {
             break;
         }
@@ -191,7 +191,7 @@ fn short(place: String) -> String {
     }
 }
 
-fn grid(snapshot: &Snapshot, dropped: u8, places: Shorten) -> TextTable {
+fn text_table(snapshot: &Snapshot, dropped: u8, places: Shorten) -> TextTable {
     let context = Context::of(snapshot);
     let columns: Vec<Column<ProcRow>> = CHOICE
         .iter()
@@ -209,9 +209,10 @@ fn grid(snapshot: &Snapshot, dropped: u8, places: Shorten) -> TextTable {
             }
         })
     };
-    let mut grid = TextTable::of::<ProcRow>(&columns, &[], &context, Style::default());
-    rows.iter().for_each(|row| grid.push(cells(row).collect()));
-    grid
+    let mut text_table = TextTable::of::<ProcRow>(&columns, &[], &context, Style::default());
+    rows.iter()
+        .for_each(|row| text_table.push(cells(row).collect()));
+    text_table
 }
 
 /// `6 of 17 procs, sorted by RUN%; all: turbowish query procs`

@@ -93,7 +93,7 @@ pub(crate) async fn watchable(target: &Target) -> Result<(), Failure> {
     }
 }
 
-/// Whoever asked for a process that is not there is told which are.
+/// The failure; if the process was not found, it lists the processes that were.
 async fn refused(error: ClientError) -> Failure {
     match error {
         ClientError::NoProcess { pid, .. } => no_such(pid).await,

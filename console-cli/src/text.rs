@@ -25,7 +25,7 @@ pub(crate) fn fit(text: &str, room: usize) -> String {
 const TELLING: usize = 3;
 
 /// A path in at most `room` columns: whole segments go from its beginning until two are left, which
-/// lose letters as long as the first of them can be told; else only the last one stays.
+/// lose letters as long as the first of them is recognizable; else only the last one stays.
 pub(crate) fn fit_path(text: &str, separator: &str, room: usize) -> String {
     if width(text) <= room {
         return text.to_owned();

@@ -100,7 +100,7 @@ fn has_screen() -> bool {
 fn console(view: &ViewArgs, target: Option<Target>) -> Result<(), Failure> {
     let options = tui::Options {
         target,
-        window: view.window.map(|window| window.0),
+        window: view.window,
         interval: view.interval,
         sort: view.rows.sort.clone(),
         filter: view.rows.filter.clone(),

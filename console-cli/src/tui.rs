@@ -43,7 +43,7 @@ use turbowish_model::snapshot::Spot;
 use turbowish_model::snapshot::units::SECOND;
 use turbowish_wire::client::Target;
 
-use self::child_process::Found;
+use self::child_process::TerminalModes;
 use self::clock::Clock;
 use self::editor::Call;
 pub(crate) use self::glyphs::GlyphSet;
@@ -53,7 +53,7 @@ use self::record::Excerpt;
 use self::source::{Envelope, Source};
 use self::state::{Appearance, PausedTask, Peer, State, View, Window};
 use self::store::Store;
-use self::terminal::Screen;
+use self::terminal::TerminalScreen;
 use self::update::update;
 use crate::commands::debug;
 use crate::detail::problem::source as lines;
@@ -69,7 +69,7 @@ pub(crate) struct Options {
     pub(crate) target: Option<Target>,
     /// Length of the window in nanoseconds, if one was requested; `Some(None)` reaches back to the
     /// start of accounting.
-    pub(crate) window: Option<Option<u64>>,
+    pub(crate) window: Option<Window>,
     /// Time between snapshots.
     pub(crate) interval: Duration,
     /// Initial sort column of the procs; empty for the default.
@@ -102,8 +102,8 @@ pub(crate) fn run(options: Options) -> io::Result<Option<SignalKind>> {
         // Before the terminal is taken: from then on no signal ends the process without restoring
         // it.
         let signals = Signals::new()?;
-        let found = Found::now();
-        let mut screen = Screen::open()?;
+        let found = TerminalModes::now();
+        let mut screen = TerminalScreen::open()?;
         let (state, store) = first_state(&options, screen.size()?);
         screen.mouse(state.look.mouse)?;
         let mut console = Console::new(screen, found, signals, store, options.interval);
@@ -131,7 +131,7 @@ fn first_state(options: &Options, size: (u16, u16)) -> (State, Store) {
     let path = options.keeps.then(|| store::path(variable)).flatten();
     let mut store = Store::open(path, &mut state);
     if let Some(window) = options.window {
-        state.window = Window(window);
+        state.window = window;
     }
     state.look.palette = Palette::of_start(options.theme, state.look.theme, variable);
     state.look.theme = options.theme.or(state.look.theme);
@@ -159,8 +159,8 @@ fn first_state(options: &Options, size: (u16, u16)) -> (State, Store) {
 
 /// The connections of a running console to its environment.
 struct Console {
-    screen: Screen,
-    found: Found,
+    screen: TerminalScreen,
+    found: TerminalModes,
     signals: Signals,
     store: Store,
     clock: Clock,
@@ -173,7 +173,13 @@ struct Console {
 type Left = Option<SignalKind>;
 
 impl Console {
-    fn new(screen: Screen, found: Found, signals: Signals, store: Store, every: Duration) -> Self {
+    fn new(
+        screen: TerminalScreen,
+        found: TerminalModes,
+        signals: Signals,
+        store: Store,
+        every: Duration,
+    ) -> Self {
         let (sender, inbox) = mpsc::channel(64);
         Self {
             screen,
@@ -280,11 +286,11 @@ impl Console {
             return Ok(None);
         }
         let ended = match debugger::command(hold, lldb) {
-            Ok(command) => self.lend(command, debugger::wait, state).await?,
+            Ok(command) => self.run_child(command, debugger::wait, state).await?,
             Err(fault) => Ok(Err(fault)),
         };
         let ended = match ended {
-            Ok(ended) => debugger::told(ended),
+            Ok(ended) => debugger::outcome(ended),
             Err(signal) => return Ok(Some(Some(signal))),
         };
         update(state, Message::Debugged(hold.clone(), ended));
@@ -301,10 +307,10 @@ impl Console {
                 return Ok(None);
             }
         };
-        match self.lend(call.command(), |_| (), state).await? {
+        match self.run_child(call.command(), |_| (), state).await? {
             Err(signal) => return Ok(Some(Some(signal))),
             Ok(ended) => {
-                if let Err(fault) = call.told(ended) {
+                if let Err(fault) = call.outcome(ended) {
                     update(state, Message::Noted(fault));
                 }
             }

@@ -68,7 +68,7 @@ fn print(checked: &Checked) -> ExitCode {
         "{} vectors, {mismatches} mismatches\n",
         checked.vectors
     ));
-    // Whoever reads the lines may have had enough of them: the exit code says it all the same.
+    // The reader of stdout may have closed it: the exit code says it all the same.
     _ = io::stdout().write_all(lines.join("\n").as_bytes());
     if mismatches > 0 {
         ExitCode::from(MISMATCHES)

@@ -71,7 +71,7 @@ fn print(streams: &[Stream]) -> ExitCode {
         .iter()
         .map(|stream| validate(stream, &mut text))
         .sum();
-    // Whoever reads the lines may have had enough of them: the exit code says it all the same.
+    // The reader of stdout may have closed it: the exit code says it all the same.
     _ = io::stdout().write_all(text.as_bytes());
     if broken > 0 {
         ExitCode::from(REPORTS)

@@ -2,7 +2,7 @@
 //! recordings.
 //!
 //! An event is a few words: ids and numbers, no text, no allocation. Names are interned: an event
-//! holds the id of a proc or a text, and whoever makes the events keeps the names.
+//! holds the id of a proc or a text, and the source of the events keeps the names.
 //!
 //! Each kind of subject has its own ids: a call and a task may have the same number.
 

@@ -125,16 +125,16 @@ fn loom_a_row_is_read_as_it_was_between_two_events() {
         let reader = {
             let own = own.clone();
             thread::spawn(move || {
-                let mut tally = own.sequence.read(&mut || (), || {
-                    let mut tally = ProcStats::default();
-                    own.row.collect(1, &mut tally);
-                    tally
+                let mut stats = own.sequence.read(&mut || (), || {
+                    let mut stats = ProcStats::default();
+                    own.row.collect(1, &mut stats);
+                    stats
                 });
-                let waits = tally.sites.get(1).map_or(0, |site| site.waits);
-                assert_eq!(tally.sum(Sum::Running), waits * 5);
-                own.row.collect_details(&mut tally);
+                let waits = stats.sites.get(1).map_or(0, |site| site.waits);
+                assert_eq!(stats.sum(Sum::Running), waits * 5);
+                own.row.collect_details(&mut stats);
                 // An edge is a separate count: never less than what was read before it.
-                assert!(tally.edges.get(&7).map_or(0, |edge| edge.polls) >= waits);
+                assert!(stats.edges.get(&7).map_or(0, |edge| edge.polls) >= waits);
             })
         };
         let writing = own.sequence.write();
@@ -183,14 +183,14 @@ const KEY: ProcKey = ProcKey {
 
 /// Checks the invariants of any reading of a ledger.
 fn check(ledger: &Ledger) {
-    let mut tally = Aggregate::default();
-    let mut reading = ledger.read(&mut tally, &mut || ());
+    let mut stats = Aggregate::default();
+    let mut reading = ledger.read(&mut stats, &mut || ());
     assert!(reading.latest <= 40);
-    reading.charge(40, &mut tally);
-    tally.close_open_at(40);
-    let sum = |sum: Sum| tally.procs.iter().map(move |proc| proc.sum(sum));
+    reading.charge(40, &mut stats);
+    stats.close_open_at(40);
+    let sum = |sum: Sum| stats.procs.iter().map(move |proc| proc.sum(sum));
     assert_eq!(sum(Sum::Running).sum::<u64>(), reading.busy);
-    for proc in &tally.procs {
+    for proc in &stats.procs {
         let waited: u64 = proc.sites.iter().map(|site| site.waited).sum();
         let parts = proc.sum(Sum::Unstarted) + proc.sum(Sum::Hold) + waited;
         assert_eq!(proc.sum(Sum::Wall), parts, "{proc:?}");

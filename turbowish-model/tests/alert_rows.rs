@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 use turbowish_model::query::{Budget, Query, Rows, Selection};
 use turbowish_model::snapshot::alert::{Alert, Behind, Party, PartyKind, Point, Severity, Step};
-use turbowish_model::snapshot::column::{Context, Style, find, tally};
+use turbowish_model::snapshot::column::{Context, Style, find, severity_counts};
 use turbowish_model::snapshot::json::{Options, document, flat_header, flat_row};
 use turbowish_model::snapshot::pitfall::Pitfall;
 use turbowish_model::snapshot::report;
@@ -235,13 +235,16 @@ fn whoever_asks_for_anything_is_told_of_alerts() {
 
 #[test]
 fn counts_of_each_severity() {
-    assert_eq!(tally(&snapshot().alerts.rows), "2 alerts, 1 warning");
-    assert_eq!(tally(&[]), "");
+    assert_eq!(
+        severity_counts(&snapshot().alerts.rows),
+        "2 alerts, 1 warning"
+    );
+    assert_eq!(severity_counts(&[]), "");
     let note = Alert {
         severity: Severity::Note,
         ..Alert::default()
     };
-    assert_eq!(tally(&[note.clone(), note]), "2 notes");
+    assert_eq!(severity_counts(&[note.clone(), note]), "2 notes");
 }
 
 #[test]

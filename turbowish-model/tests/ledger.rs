@@ -47,12 +47,12 @@ fn drop_call(ledger: &Ledger, known: &mut Known, t: u64) {
 }
 
 fn collect(ledgers: &[&Ledger], now: u64) -> Aggregate {
-    let mut tally = Aggregate::default();
+    let mut aggregate = Aggregate::default();
     for ledger in ledgers {
-        ledger.collect(now, &mut tally, &mut || ());
+        ledger.collect(now, &mut aggregate, &mut || ());
     }
-    tally.close_open_at(now);
-    tally
+    aggregate.close_open_at(now);
+    aggregate
 }
 
 /// The chain that a root poll which just ended pending publishes.
@@ -83,20 +83,20 @@ fn a_wait_may_end_on_another_thread() {
 fn an_end_read_before_its_beginning_makes_no_absurd_time() {
     let (a, b) = (Ledger::new(1), Ledger::new(1));
     let now = BOOT + 1000;
-    let mut tally = Aggregate::default();
-    a.collect(now, &mut tally, &mut || ());
+    let mut aggregate = Aggregate::default();
+    a.collect(now, &mut aggregate, &mut || ());
     let mut moves = call(0);
     create(&a, &mut moves, now + 10);
     poll(&b, &mut moves, now + 20, now + 30, PollEnd::Ready);
-    b.collect(now, &mut tally, &mut || ());
-    tally.close_open_at(now + 40);
-    let off = tally.procs[0].sum(Sum::Wall) as i64;
+    b.collect(now, &mut aggregate, &mut || ());
+    aggregate.close_open_at(now + 40);
+    let off = aggregate.procs[0].sum(Sum::Wall) as i64;
     assert!(off.abs() < 1000, "{off}");
     // What has ended has begun; and wall time is still the sum of its parts.
-    tally.reconcile();
-    let counts = [Sum::Calls, Sum::Started, Sum::Ready].map(|sum| tally.procs[0].sum(sum));
-    assert_eq!((counts, tally.procs[0].live()), ([1, 1, 1], 0));
-    let times = [Sum::Wall, Sum::Unstarted, Sum::Hold].map(|sum| tally.procs[0].sum(sum));
+    aggregate.reconcile();
+    let counts = [Sum::Calls, Sum::Started, Sum::Ready].map(|sum| aggregate.procs[0].sum(sum));
+    assert_eq!((counts, aggregate.procs[0].live()), ([1, 1, 1], 0));
+    let times = [Sum::Wall, Sum::Unstarted, Sum::Hold].map(|sum| aggregate.procs[0].sum(sum));
     assert_eq!(times, [10, 0, 10]);
 }
 
@@ -336,8 +336,8 @@ fn callers_beyond_the_limit_are_counted_together() {
         poll(&ledger, &mut child, t, t + 10, PollEnd::Ready);
         ledger.poll_end(&mut parent.call, depth, t + 10, PollEnd::Ready);
     }
-    let tally = collect(&[&ledger], 4000);
-    let edges = &tally.procs[0].edges;
+    let aggregate = collect(&[&ledger], 4000);
+    let edges = &aggregate.procs[0].edges;
     assert_eq!(
         edges
             .values()
@@ -355,8 +355,8 @@ fn populations_sum_finished_values_only() {
     create(&ledger, &mut busy, 0);
     poll(&ledger, &mut busy, 0, 7, PollEnd::Pending);
     start(&ledger, &mut busy, 10);
-    let tally = collect(&[&ledger], 110);
-    let proc = &tally.procs[0];
+    let aggregate = collect(&[&ledger], 110);
+    let proc = &aggregate.procs[0];
     assert_eq!(
         (proc.sum(Sum::Hold), proc.sum_of(Population::PollHold)),
         (107, 7)
@@ -376,8 +376,8 @@ fn a_window_holds_no_more_running_than_time() {
             at,
             ..Totals::default()
         };
-        ledger.collect(at, &mut totals.tally, &mut || ());
-        totals.tally.close_open_at(at);
+        ledger.collect(at, &mut totals.aggregate, &mut || ());
+        totals.aggregate.close_open_at(at);
         totals
     };
     let mut history = History::new(0);
@@ -389,7 +389,7 @@ fn a_window_holds_no_more_running_than_time() {
     }
     let window = history.window(&read(350), Some(250));
     assert_eq!(
-        (window.tally.procs[0].sum(Sum::Running), window.length),
+        (window.aggregate.procs[0].sum(Sum::Running), window.length),
         (250, 250)
     );
 }
@@ -417,13 +417,13 @@ fn a_reader_never_sees_half_an_event() {
         let mut readings = 0;
         while !over.load(Ordering::Acquire) || readings == 0 {
             readings += 1;
-            let mut tally = Aggregate::default();
+            let mut aggregate = Aggregate::default();
             let before = clock.load(Ordering::Acquire);
-            ledger.collect(before, &mut tally, &mut std::thread::yield_now);
+            ledger.collect(before, &mut aggregate, &mut std::thread::yield_now);
             let now = clock.load(Ordering::Acquire) + 2;
-            tally.close_open_at(now);
+            aggregate.close_open_at(now);
             let age = now - BOOT;
-            for proc in &tally.procs {
+            for proc in &aggregate.procs {
                 for sum in [Sum::Wall, Sum::Unstarted, Sum::Hold, Sum::Running] {
                     let value = proc.sum(sum) as i64;
                     assert!(
@@ -552,8 +552,8 @@ fn polls_for_nothing_and_large_operands_are_counted_where_they_are() {
         ledger.spurious();
         ledger.poll_end(&mut waits.call, depth, 10 * nth + 5, PollEnd::Pending);
     }
-    let tally = collect(&[&ledger], 100);
-    let sites = &tally.procs[0].sites;
+    let aggregate = collect(&[&ledger], 100);
+    let sites = &aggregate.procs[0].sites;
     let told: Vec<(u64, u64)> = sites
         .iter()
         .map(|site| (site.spurious, site.operand))

@@ -96,7 +96,7 @@ proptest! {
         let mut replay = Replay::default();
         events.iter().for_each(|event| replay.event(event));
         let outcome = replay.finish(None);
-        let running = outcome.tally.procs.iter().map(|proc| u128::from(proc.sum(Sum::Running)));
+        let running = outcome.aggregate.procs.iter().map(|proc| u128::from(proc.sum(Sum::Running)));
         let busy = outcome.busy.values().map(|&busy| u128::from(busy));
         // Times of up to three threads, each of the whole range, need not fit one word.
         prop_assert!(running.sum::<u128>() as u64 == busy.sum::<u128>() as u64);

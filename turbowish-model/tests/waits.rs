@@ -1,5 +1,5 @@
-//! The wait-for graph on hand-made scenes: what is stuck, and how near one can come without being
-//! it.
+//! The wait-for graph in hand-made situations: what is stuck, and how near one can come without
+//! being it.
 
 use proptest::prelude::{ProptestConfig, Strategy, any, prop_assert, prop_assert_eq, proptest};
 use proptest::test_runner::RngSeed;
@@ -9,14 +9,14 @@ use turbowish_model::diagnose::situation::{
 };
 use turbowish_model::diagnose::wait_graph::{Dependency, Evidence, Waits};
 use turbowish_model::snapshot::TaskState;
-use turbowish_testing::scenes::{MS, START, Stage};
+use turbowish_testing::situations::{MS, START, SituationBuilder};
 
 /// Each cycle in one line: `a waits mutex x held by b waits …; behind c`
-fn lines(scene: &Situation) -> Vec<String> {
-    let waits = Waits::of(scene);
+fn lines(situation: &Situation) -> Vec<String> {
+    let waits = Waits::of(situation);
     let cycles = waits.cycles.iter().map(|cycle| {
         let steps = cycle.steps.iter().map(|step| {
-            let resource = &scene.resources[step.resource];
+            let resource = &situation.resources[step.resource];
             let how = match step.link {
                 Dependency::Holds(_) => "held by",
                 Dependency::Granted(_) => "granted to",
@@ -28,14 +28,17 @@ fn lines(scene: &Situation) -> Vec<String> {
                 Dependency::Sends(Evidence::Said) => "said to be sent by",
                 Dependency::Sends(Evidence::Seen) => "last sent by",
             };
-            let task = &scene.tasks[step.task];
+            let task = &situation.tasks[step.task];
             assert!(resource.waiters.len() > step.waiter && task.tree.len() > step.node);
             format!("{} on {} {how}", task.name, resource.name)
         });
         let steps: Vec<String> = steps.collect();
         let mut line = steps.join(" ");
         if !cycle.behind.is_empty() || cycle.unlisted > 0 {
-            let names = cycle.behind.iter().map(|&at| scene.tasks[at].name.as_str());
+            let names = cycle
+                .behind
+                .iter()
+                .map(|&at| situation.tasks[at].name.as_str());
             let names: Vec<&str> = names.collect();
             line += &format!("; behind {}", names.join(", "));
         }
@@ -47,14 +50,14 @@ fn lines(scene: &Situation) -> Vec<String> {
     cycles.collect()
 }
 
-fn check(build: impl FnOnce(&mut Stage), expected: &[&str]) {
-    let mut stage = Stage::new();
+fn check(build: impl FnOnce(&mut SituationBuilder), expected: &[&str]) {
+    let mut stage = SituationBuilder::new();
     build(&mut stage);
-    assert_eq!(lines(&stage.scene), expected);
+    assert_eq!(lines(&stage.situation), expected);
 }
 
 /// `a` holds x and waits for y, `b` the other way round.
-fn crossed(stage: &mut Stage) {
+fn crossed(stage: &mut SituationBuilder) {
     stage.task("a", "a.rs:2 y.lock()");
     stage.task("b", "b.rs:2 x.lock()");
     stage.mutex("x");
@@ -74,7 +77,7 @@ fn two_locks_taken_in_both_orders() {
 
 #[test]
 fn what_is_not_known_can_go_on() {
-    let near = |change: fn(&mut Stage)| {
+    let near = |change: fn(&mut SituationBuilder)| {
         check(
             |stage| {
                 crossed(stage);
@@ -86,7 +89,7 @@ fn what_is_not_known_can_go_on() {
     near(|stage| stage.on("x").holders[0].task = None);
     near(|stage| stage.on("x").holders[0].task = Some(4711));
     near(|stage| stage.on("x").holders.clear());
-    near(|stage| stage.on("x").waiters[0].seat = FutureRef::Unknown);
+    near(|stage| stage.on("x").waiters[0].future = FutureRef::Unknown);
     near(|stage| stage.on("x").closed = true);
     near(|stage| stage.on("x").kind = Kind::Notify);
     near(|stage| stage.get("a").state = TaskState::Ready);
@@ -110,7 +113,7 @@ fn what_is_not_known_can_go_on() {
 
 #[test]
 fn a_channel_without_known_ends_may_be_emptied() {
-    let build = |stage: &mut Stage| {
+    let build = |stage: &mut SituationBuilder| {
         stage.task("a", "a.rs:2 q.send(item)");
         stage.resource(Kind::Mpsc, "q", Some(2)).length = 1;
         // One place is reserved, and one taken.
@@ -129,7 +132,7 @@ fn a_channel_without_known_ends_may_be_emptied() {
 
 #[test]
 fn three_tasks_two_locks_and_a_full_channel() {
-    let build = |stage: &mut Stage| {
+    let build = |stage: &mut SituationBuilder| {
         stage.task("conn", "conn.rs:88 self.repl.send(cmd)");
         stage.task("repl", "repl.rs:51 self.log.lock()");
         stage.task("snapshot", "snapshot.rs:97 self.db.lock()");
@@ -154,7 +157,7 @@ fn three_tasks_two_locks_and_a_full_channel() {
            behind expiry and 40 more",
         ],
     );
-    let declared = |stage: &mut Stage| {
+    let declared = |stage: &mut SituationBuilder| {
         build(stage);
         stage.means_to("repl", Strength::Will, Role::Receive, "repl");
     };
@@ -177,7 +180,7 @@ fn three_tasks_two_locks_and_a_full_channel() {
            behind expiry and 40 more",
         ],
     );
-    let near = |change: fn(&mut Stage)| {
+    let near = |change: fn(&mut SituationBuilder)| {
         check(
             |stage| {
                 build(stage);
@@ -204,7 +207,7 @@ fn three_tasks_two_locks_and_a_full_channel() {
 }
 
 /// The receiver has never received: it waits for a lock before.
-fn before_the_first_item(stage: &mut Stage) {
+fn before_the_first_item(stage: &mut SituationBuilder) {
     stage.task("producer", "p.rs:3 jobs.send(job)");
     stage.task("replica", "r.rs:2 log.lock()");
     stage.task("snapshot", "s.rs:3 db.lock()");
@@ -221,7 +224,7 @@ fn before_the_first_item(stage: &mut Stage) {
 }
 
 /// `replica` has that end of the channel, as its source shows, whether it will receive or not.
-fn has_end(stage: &mut Stage, end: u64, strength: Strength) -> &mut IntendingTask {
+fn has_end(stage: &mut SituationBuilder, end: u64, strength: Strength) -> &mut IntendingTask {
     let intent = stage.means_to("replica", strength, Role::Receive, "jobs");
     intent.end = Some(end);
     intent
@@ -252,7 +255,7 @@ fn a_receiver_that_has_not_received_yet() {
         },
         &[FOUND],
     );
-    let near = |change: fn(&mut Stage)| {
+    let near = |change: fn(&mut SituationBuilder)| {
         check(
             |stage| {
                 before_the_first_item(stage);
@@ -285,7 +288,7 @@ fn a_receiver_that_has_not_received_yet() {
 
 /// `b` has a lock and waits for an item; `a`, whose end of the channel nobody has used yet, waits
 /// for the lock.
-fn unsent(stage: &mut Stage) {
+fn unsent(stage: &mut SituationBuilder) {
     stage.task("a", "a.rs:2 db.lock()");
     stage.task("b", "b.rs:2 rx.recv()");
     stage.mutex("db");
@@ -297,7 +300,7 @@ fn unsent(stage: &mut Stage) {
 }
 
 /// `a` means to send by the end with that number.
-fn sends(stage: &mut Stage, end: u64) -> &mut IntendingTask {
+fn sends(stage: &mut SituationBuilder, end: u64) -> &mut IntendingTask {
     let intent = stage.means_to("a", Strength::Will, Role::Send, "q");
     intent.end = Some(end);
     intent
@@ -314,7 +317,7 @@ fn a_receiver_waits_for_those_who_will_send() {
         },
         &["a on mutex db held by b on mpsc q surely to be sent by"],
     );
-    let near = |change: fn(&mut Stage)| {
+    let near = |change: fn(&mut SituationBuilder)| {
         check(
             |stage| {
                 unsent(stage);
@@ -350,15 +353,15 @@ fn a_receiver_waits_for_those_who_will_send() {
 /// Every way in which an author may lie about `a`, which has the last used end of the channel.
 #[test]
 fn what_is_only_said_makes_no_cycle_certain() {
-    let build = |stage: &mut Stage| {
+    let build = |stage: &mut SituationBuilder| {
         unsent(stage);
         stage.on("q").ends[0].user = Some(stage.id("a"));
     };
-    let certain = |change: &dyn Fn(&mut Stage)| {
-        let mut stage = Stage::new();
+    let certain = |change: &dyn Fn(&mut SituationBuilder)| {
+        let mut stage = SituationBuilder::new();
         build(&mut stage);
         change(&mut stage);
-        let cycles = Waits::of(&stage.scene).cycles;
+        let cycles = Waits::of(&stage.situation).cycles;
         assert_eq!(cycles.len(), 1, "{cycles:?}");
         cycles[0].is_certain()
     };
@@ -374,7 +377,7 @@ fn what_is_only_said_makes_no_cycle_certain() {
             }));
         }
     }
-    // Of two ends that it used, one was perhaps given away.
+    // Of two ends that it used, one may have been given away.
     assert!(!certain(&|stage| {
         sends(stage, 0);
         stage.uses("a", Role::Send, "q");
@@ -383,7 +386,7 @@ fn what_is_only_said_makes_no_cycle_certain() {
 
 #[test]
 fn a_task_waits_for_itself() {
-    let build = |stage: &mut Stage| {
+    let build = |stage: &mut SituationBuilder| {
         stage.task("a", "a.rs:2 x.lock()");
         stage.mutex("x");
         stage.locks("a", "x");
@@ -413,15 +416,18 @@ fn a_task_waits_for_itself() {
 
 #[test]
 fn a_guard_may_have_gone_to_a_task_that_was_made_since() {
-    let check = |build: fn(&mut Stage), heir: (&str, &str, u64), certain: bool, likely: bool| {
-        let mut stage = Stage::new();
+    let check = |build: fn(&mut SituationBuilder),
+                 candidate: (&str, &str, u64),
+                 certain: bool,
+                 likely: bool| {
+        let mut stage = SituationBuilder::new();
         stage.task("child", "c.rs:2 sleep(day)");
         build(&mut stage);
-        let (of, task, made) = heir;
-        stage.heir(of, task, made);
-        let waits = Waits::of(&stage.scene);
+        let (of, task, made) = candidate;
+        stage.candidate(of, task, made);
+        let waits = Waits::of(&stage.situation);
         let [cycle] = &waits.cycles[..] else {
-            panic!("{:?}", lines(&stage.scene));
+            panic!("{:?}", lines(&stage.situation));
         };
         assert_eq!((cycle.is_certain(), cycle.is_likely()), (certain, likely));
     };
@@ -430,11 +436,11 @@ fn a_guard_may_have_gone_to_a_task_that_was_made_since() {
     check(crossed, ("a", "child", before), true, true);
     check(crossed, ("b", "child", after), false, false);
     check(crossed, ("child", "a", after), true, true);
-    // One that the scene leaves out can go on; one that is stuck itself gives nothing back.
+    // One that the situation leaves out can go on; one that is stuck itself gives nothing back.
     check(crossed, ("a", "?", after), false, false);
     check(crossed, ("a", "b", after), true, true);
     // Since when a task has an end of a channel is not known.
-    let channel = |stage: &mut Stage| {
+    let channel = |stage: &mut SituationBuilder| {
         stage.task("a", "a.rs:2 tx.send(1)");
         stage.resource(Kind::Mpsc, "q", Some(1)).length = 1;
         stage.uses("a", Role::Receive, "q");
@@ -446,7 +452,7 @@ fn a_guard_may_have_gone_to_a_task_that_was_made_since() {
 
 #[test]
 fn readers_share() {
-    let build = |stage: &mut Stage, role, wants| {
+    let build = |stage: &mut SituationBuilder, role, wants| {
         stage.task("a", "a.rs:2 x.read()");
         stage.resource(Kind::RwLock, "x", None);
         stage.holds("a", role, 1, "x");
@@ -488,7 +494,7 @@ fn readers_share() {
 
 #[test]
 fn permits_that_are_left_or_come_back_are_enough() {
-    let build = |stage: &mut Stage, amount, third: &str| {
+    let build = |stage: &mut SituationBuilder, amount, third: &str| {
         stage.task("a", "a.rs:2 s.acquire()");
         stage.task("b", "b.rs:2 s.acquire()");
         stage.task("c", "c.rs:2 sleep(day)");
@@ -534,7 +540,7 @@ fn permits_that_are_left_or_come_back_are_enough() {
 
 #[test]
 fn tasks_that_want_one_permit_more_wait_for_each_other() {
-    let build = |stage: &mut Stage, tasks: &[&str], capacity| {
+    let build = |stage: &mut SituationBuilder, tasks: &[&str], capacity| {
         stage.resource(Kind::Semaphore, "s", Some(capacity));
         for name in tasks {
             stage.task(name, "x.rs:2 s.acquire()");
@@ -559,7 +565,7 @@ fn tasks_that_want_one_permit_more_wait_for_each_other() {
     // One is free, or a third task has it, which goes on, or nobody knows who has it.
     check(|stage| build(stage, &["a", "b"], 3), &[]);
     let third = |name: &'static str| {
-        move |stage: &mut Stage| {
+        move |stage: &mut SituationBuilder| {
             build(stage, &["a", "b"], 3);
             stage.task("c", "c.rs:2 sleep(day)");
             stage.holds(name, Role::Acquire, 1, "s");
@@ -593,7 +599,7 @@ fn tasks_that_want_one_permit_more_wait_for_each_other() {
 
 #[test]
 fn who_sends_is_another_one_if_there_is_one() {
-    let build = |stage: &mut Stage| {
+    let build = |stage: &mut SituationBuilder| {
         stage.task("a", "a.rs:2 rx.recv()");
         stage.task("b", "b.rs:2 m.lock()");
         stage.mutex("m");
@@ -621,7 +627,7 @@ fn who_sends_is_another_one_if_there_is_one() {
 
 #[test]
 fn a_select_needs_one_branch_and_a_join_all() {
-    let build = |stage: &mut Stage, kind, branches| {
+    let build = |stage: &mut SituationBuilder, kind, branches| {
         crossed(stage);
         // The wait of `a` is one branch of two.
         stage.get("a").tree[0].kind = kind;
@@ -633,9 +639,9 @@ fn a_select_needs_one_branch_and_a_join_all() {
             "app::a::lock",
             "a.rs:3 y.lock()",
         );
-        stage.on("y").waiters[0].seat = FutureRef::Node(child);
+        stage.on("y").waiters[0].future = FutureRef::Node(child);
     };
-    let timer = |stage: &mut Stage| {
+    let timer = |stage: &mut SituationBuilder| {
         stage.node(
             "a",
             Some(0),
@@ -674,7 +680,7 @@ fn a_select_needs_one_branch_and_a_join_all() {
         |stage| {
             build(stage, NodeKind::Join, None);
             timer(stage);
-            stage.on("x").holders[0].seat = FutureRef::Node(1);
+            stage.on("x").holders[0].future = FutureRef::Node(1);
         },
         &[CROSSED],
     );
@@ -682,7 +688,7 @@ fn a_select_needs_one_branch_and_a_join_all() {
         |stage| {
             build(stage, NodeKind::Join, None);
             timer(stage);
-            stage.on("x").holders[0].seat = FutureRef::Node(2);
+            stage.on("x").holders[0].future = FutureRef::Node(2);
         },
         &[],
     );
@@ -691,7 +697,7 @@ fn a_select_needs_one_branch_and_a_join_all() {
         |stage| {
             build(stage, NodeKind::Select, Some(2));
             timer(stage);
-            stage.on("x").holders[0].seat = FutureRef::Node(1);
+            stage.on("x").holders[0].future = FutureRef::Node(1);
         },
         &[],
     );
@@ -699,18 +705,18 @@ fn a_select_needs_one_branch_and_a_join_all() {
 
 #[test]
 fn a_turn_that_was_given_to_a_future_left_aside() {
-    let build = |stage: &mut Stage| {
+    let build = |stage: &mut SituationBuilder| {
         stage.task("t", "t.rs:9 db.lock()").since = START + 100 * MS;
         stage.get("t").polls = 8;
         stage.mutex("db");
         let waiter = stage.waits("t", Role::Lock, "db");
-        waiter.seat = FutureRef::Aside;
+        waiter.future = FutureRef::Aside;
         waiter.woken = Some(START + 50 * MS);
         waiter.woken_poll = Some(6);
         stage.waits("t", Role::Lock, "db");
     };
     check(build, &["t on mutex db granted to"]);
-    let near = |change: fn(&mut Stage)| {
+    let near = |change: fn(&mut SituationBuilder)| {
         check(
             |stage| {
                 build(stage);
@@ -800,7 +806,7 @@ fn of_several_cycles_through_one_task_the_shortest_is_told() {
 #[test]
 fn a_queue_is_served_in_its_order() {
     // `big` asks for more than can come back, and `small` stands behind it.
-    let build = |stage: &mut Stage| {
+    let build = |stage: &mut SituationBuilder| {
         stage.task("big", "big.rs:2 s.acquire_many(2)");
         stage.task("small", "small.rs:2 s.acquire()");
         stage.resource(Kind::Semaphore, "s", Some(2));
@@ -838,8 +844,8 @@ fn config(cases: u32) -> ProptestConfig {
 }
 
 /// A ring: each task holds one lock and waits for the next one's; more tasks wait for some of them.
-fn ring(size: usize, followers: &[usize]) -> Stage {
-    let mut stage = Stage::new();
+fn ring(size: usize, followers: &[usize]) -> SituationBuilder {
+    let mut stage = SituationBuilder::new();
     for n in 0..size {
         stage.task(&format!("t{n}"), "t.rs:1 x.lock()");
         stage.mutex(&format!("m{n}"));
@@ -869,18 +875,18 @@ proptest! {
         turn in any::<usize>(),
     ) {
         let mut stage = ring(size, &followers);
-        let waits = Waits::of(&stage.scene);
+        let waits = Waits::of(&stage.situation);
         prop_assert_eq!(waits.cycles.len(), 1);
         prop_assert_eq!(waits.cycles[0].steps.len(), size);
         prop_assert_eq!(waits.cycles[0].behind.len(), followers.len());
         prop_assert!(waits.cycles[0].is_certain());
         // The order of the rows means nothing.
-        let before = lines(&stage.scene);
-        let tasks = stage.scene.tasks.len();
-        stage.scene.tasks.rotate_left(turn % tasks);
-        stage.scene.resources.reverse();
-        stage.scene.resources.rotate_left(turn % size);
-        prop_assert_eq!(lines(&stage.scene), before);
+        let before = lines(&stage.situation);
+        let tasks = stage.situation.tasks.len();
+        stage.situation.tasks.rotate_left(turn % tasks);
+        stage.situation.resources.reverse();
+        stage.situation.resources.rotate_left(turn % size);
+        prop_assert_eq!(lines(&stage.situation), before);
     }
 
     #[test]
@@ -902,7 +908,7 @@ proptest! {
                 stage.node(&name, None, NodeKind::Call, "app::timer", "t.rs:9 sleep(day)");
             }
         }
-        prop_assert_eq!(lines(&stage.scene), Vec::<String>::new());
+        prop_assert_eq!(lines(&stage.situation), Vec::<String>::new());
     }
 }
 
@@ -998,9 +1004,9 @@ fn play(program: &Program) -> Vec<usize> {
     left
 }
 
-/// The same program as a scene.
+/// The same program as a situation.
 fn staged(program: &Program) -> Situation {
-    let mut stage = Stage::new();
+    let mut stage = SituationBuilder::new();
     for task in 0..program.tasks {
         stage.task(&format!("t{task}"), "t.rs:1 lock()");
     }
@@ -1027,7 +1033,7 @@ fn staged(program: &Program) -> Situation {
         let name = format!("t{task}");
         stage.waits_in(&name, 0, role(lock, amount), amount, &format!("l{lock}"));
     }
-    stage.scene
+    stage.situation
 }
 
 proptest! {
@@ -1035,8 +1041,8 @@ proptest! {
 
     #[test]
     fn what_is_stuck_is_what_never_ends(program in programs()) {
-        let scene = staged(&program);
-        let waits = Waits::of(&scene);
+        let situation = staged(&program);
+        let waits = Waits::of(&situation);
         let members = waits.cycles.iter().flat_map(|cycle| {
             cycle.steps.iter().map(|step| step.task).chain(cycle.behind.iter().copied())
         });
@@ -1050,9 +1056,9 @@ proptest! {
         // Each step depends on the next.
         for cycle in &waits.cycles {
             for (at, step) in cycle.steps.iter().enumerate() {
-                let next = &scene.tasks[cycle.steps[(at + 1) % cycle.steps.len()].task];
-                let resource = &scene.resources[step.resource];
-                prop_assert_eq!(resource.waiters[step.waiter].task, Some(scene.tasks[step.task].id));
+                let next = &situation.tasks[cycle.steps[(at + 1) % cycle.steps.len()].task];
+                let resource = &situation.resources[step.resource];
+                prop_assert_eq!(resource.waiters[step.waiter].task, Some(situation.tasks[step.task].id));
                 let owner = match step.link {
                     Dependency::Holds(h) => resource.holders[h].task,
                     Dependency::Before(w) => resource.waiters[w].task,
@@ -1068,29 +1074,29 @@ proptest! {
     #![proptest_config(config(800))]
 
     #[test]
-    fn nothing_in_a_scene_stops_the_search(scene in turbowish_testing::scenes::random::scene()) {
-        let waits = Waits::of(&scene);
+    fn nothing_in_a_situation_stops_the_search(situation in turbowish_testing::situations::random::situation()) {
+        let waits = Waits::of(&situation);
         for cycle in &waits.cycles {
             prop_assert!(!cycle.steps.is_empty());
             for step in &cycle.steps {
-                prop_assert!(scene.tasks[step.task].state == TaskState::Waiting);
-                prop_assert!(scene.resources[step.resource].waiters.len() > step.waiter);
-                prop_assert!(scene.tasks[step.task].tree.len() > step.node);
+                prop_assert!(situation.tasks[step.task].state == TaskState::Waiting);
+                prop_assert!(situation.resources[step.resource].waiters.len() > step.waiter);
+                prop_assert!(situation.tasks[step.task].tree.len() > step.node);
             }
         }
     }
 
     #[test]
     fn a_scene_where_every_leaf_may_be_something_else_has_no_cycle(
-        scene in turbowish_testing::scenes::random::scene().prop_map(|mut scene| {
-            for task in &mut scene.tasks {
+        situation in turbowish_testing::situations::random::situation().prop_map(|mut situation| {
+            for task in &mut situation.tasks {
                 for node in &mut task.tree {
                     node.kind = NodeKind::Unknown;
                 }
             }
-            scene
+            situation
         })
     ) {
-        prop_assert_eq!(lines(&scene), Vec::<String>::new());
+        prop_assert_eq!(lines(&situation), Vec::<String>::new());
     }
 }

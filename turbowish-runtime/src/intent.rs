@@ -21,7 +21,7 @@ pub use turbowish_model::account::resource::{AGAIN, PROVEN, SAID, WILL};
 
 pub use self::foreign::{Link, ResourceRef};
 use self::verb::Verb;
-use crate::hot::current::here;
+use crate::hot::current::current_call;
 use crate::hot::switch;
 
 /// A resource that an intent can name with the verb `V`. Without instrumented primitives every type
@@ -33,7 +33,7 @@ use crate::hot::switch;
 )]
 pub trait IntentTarget<V> {
     /// The resource that intents refer to.
-    fn meant(&self) -> ResourceRef<'_>;
+    fn resource_ref(&self) -> ResourceRef<'_>;
 }
 
 /// An intent before it is recorded.
@@ -49,7 +49,7 @@ impl<'a> IntentSpec<'a> {
     #[inline]
     pub fn new<V: Verb, T: IntentTarget<V> + ?Sized>(_verb: V, operand: &'a T, how: u8) -> Self {
         Self {
-            what: operand.meant(),
+            what: operand.resource_ref(),
             role: V::ROLE,
             how,
         }
@@ -58,7 +58,7 @@ impl<'a> IntentSpec<'a> {
 
 /// Declares this intent of the call that is polled, in front of `next`.
 #[inline]
-pub fn mean<V, T, N>(verb: V, operand: &T, how: u8, next: N) -> Intents
+pub fn declare<V, T, N>(verb: V, operand: &T, how: u8, next: N) -> Intents
 where
     V: Verb,
     T: IntentTarget<V> + ?Sized,
@@ -80,7 +80,7 @@ impl IntentSpec<'_> {
     }
 
     fn link(self, next: Option<Link>) -> Option<Link> {
-        let who = here();
+        let who = current_call();
         match who.task {
             0 => next,
             _ => self.what.link(who, self.role, self.how, next),
@@ -98,7 +98,7 @@ impl<V: Verb, T: IntentTarget<V> + ?Sized> MaybeResource<V, &T> {
     /// Declares the intent; `how` encodes its strength.
     #[inline]
     pub fn __turbowish_mean<N: Next>(self, how: u8, next: N) -> Intents {
-        mean(self.0, self.1, how, next)
+        declare(self.0, self.1, how, next)
     }
 }
 
@@ -108,7 +108,7 @@ impl<V: Verb, T: IntentTarget<V> + ?Sized> MaybeResource<V, Option<&T>> {
     #[inline]
     pub fn __turbowish_mean<N: Next>(self, how: u8, next: N) -> Intents {
         match self.1 {
-            Some(operand) => mean(self.0, operand, how, next),
+            Some(operand) => declare(self.0, operand, how, next),
             None => Intents { first: next.link() },
         }
     }

@@ -94,15 +94,15 @@ macro_rules! gauge {
 
 /// Static behind one [`counter!`].
 #[derive(Debug)]
-pub struct Counter(Meter);
+pub struct Counter(Metric);
 
 /// Static behind one [`gauge!`].
 #[derive(Debug)]
-pub struct Gauge(Meter);
+pub struct Gauge(Metric);
 
 /// A place in the source that adds to a counter or sets a gauge.
 #[derive(Debug)]
-struct Meter {
+struct Metric {
     name: &'static str,
     kind: MetricKind,
     place: &'static Location<'static>,
@@ -114,15 +114,15 @@ struct Meter {
 const NO_ROOM: u32 = u32::MAX;
 
 /// Counters and gauges of this process.
-struct MeterList {
+struct MetricList {
     /// Not a vector: that would allocate, and the caller may be an allocator.
-    by_number: [OnceLock<&'static Meter>; SITE_LIMIT as usize],
+    by_number: [OnceLock<&'static Metric>; SITE_LIMIT as usize],
     next: AtomicU32,
     /// Number of values that were discarded.
     lost: AtomicU64,
 }
 
-static METERS: MeterList = MeterList {
+static METRICS: MetricList = MetricList {
     by_number: [const { OnceLock::new() }; SITE_LIMIT as usize],
     next: AtomicU32::new(0),
     lost: AtomicU64::new(0),
@@ -133,7 +133,7 @@ impl Counter {
     #[track_caller]
     #[must_use]
     pub const fn new(name: &'static str) -> Self {
-        Self(Meter::new(name, MetricKind::Counter))
+        Self(Metric::new(name, MetricKind::Counter))
     }
 
     /// Adds `by`. A number that does not fit `u64` is counted as lost.
@@ -151,7 +151,7 @@ impl Gauge {
     #[track_caller]
     #[must_use]
     pub const fn new(name: &'static str) -> Self {
-        Self(Meter::new(name, MetricKind::Gauge))
+        Self(Metric::new(name, MetricKind::Gauge))
     }
 
     /// Sets the gauge to `value`. A number that does not fit `i64` is counted as lost.
@@ -164,7 +164,7 @@ impl Gauge {
     }
 }
 
-impl Meter {
+impl Metric {
     #[track_caller]
     const fn new(name: &'static str, kind: MetricKind) -> Self {
         Self {
@@ -178,16 +178,18 @@ impl Meter {
     fn count(&'static self, by: u64) {
         self.note(|thread, site| {
             events::user(site, || UserEvent::Count { by });
-            thread.meters.count((site, thread.ledger.here().proc), by)
+            thread
+                .metrics
+                .count((site, thread.ledger.current_call().proc), by)
         });
     }
 
     fn set(&'static self, value: i64) {
         let now = clock::ticks();
         self.note(|thread, site| {
-            let key = (site, thread.ledger.here().proc);
+            let key = (site, thread.ledger.current_call().proc);
             events::user(site, || UserEvent::Gauge { value });
-            thread.meters.set(key, value, now)
+            thread.metrics.set(key, value, now)
         });
     }
 
@@ -216,14 +218,14 @@ impl Meter {
     #[cold]
     fn enter(&'static self) -> Option<u32> {
         let grown = |next: u32| (next < SITE_LIMIT).then_some(next + 1);
-        let number = METERS
+        let number = METRICS
             .next
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, grown);
         let Ok(number) = number else {
             self.id.store(NO_ROOM, Ordering::Relaxed);
             return None;
         };
-        let _ = METERS.by_number[number as usize].set(self);
+        let _ = METRICS.by_number[number as usize].set(self);
         self.id.store(number + 1, Ordering::Relaxed);
         Some(number)
     }
@@ -241,22 +243,22 @@ fn missed(epoch: u32) {
 
 #[cold]
 fn lose() {
-    METERS.lost.fetch_add(1, Ordering::Relaxed);
+    METRICS.lost.fetch_add(1, Ordering::Relaxed);
 }
 
 /// Number of values that were discarded.
 pub(crate) fn lost() -> u64 {
-    METERS.lost.load(Ordering::Relaxed)
+    METRICS.lost.load(Ordering::Relaxed)
 }
 
 /// Name and kind of the counter or gauge with this number.
 pub(crate) fn name(site: u32) -> Option<MetricName<'static>> {
-    let meter = METERS.by_number.get(site as usize)?.get()?;
+    let metric = METRICS.by_number.get(site as usize)?.get()?;
     Some(MetricName {
-        name: meter.name,
-        kind: meter.kind,
-        file: meter.place.file(),
-        line: meter.place.line(),
-        column: meter.place.column(),
+        name: metric.name,
+        kind: metric.kind,
+        file: metric.place.file(),
+        line: metric.place.line(),
+        column: metric.place.column(),
     })
 }

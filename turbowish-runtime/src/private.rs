@@ -6,7 +6,7 @@ pub use crate::hot::call::{Call, Entered, at, call, enter, within};
 pub use crate::hot::probe;
 pub use crate::hot::proc::Proc;
 pub use crate::intent::{
-    Fields, IntentSpec, MaybeResource, NoIntents, NotResource, OwnFields, intent, mean, verb,
+    Fields, IntentSpec, MaybeResource, NoIntents, NotResource, OwnFields, declare, intent, verb,
 };
 pub use crate::metrics::{Counter, Gauge};
 
@@ -66,7 +66,7 @@ impl<T> Arg<T> {
 
     /// Returns the argument inside the block.
     #[inline]
-    pub fn taken(self) -> T {
+    pub fn into_inner(self) -> T {
         self.0
     }
 }

@@ -263,7 +263,7 @@ pub(crate) fn unseen() -> impl Fn() {
     let place = Location::caller();
     let record = Record::new(0, Kind::Mutex, place, NONE, Arc::default());
     move || {
-        let slot = record.hold(current::here(), Role::Lock, 1, place, false);
+        let slot = record.hold(current::current_call(), Role::Lock, 1, place, false);
         record.release(slot);
     }
 }

@@ -13,16 +13,16 @@ mod combinators;
 mod doors;
 mod epochs;
 mod executors;
+mod first_poll;
 mod free;
 #[cfg(all(feature = "tokio", feature = "server"))]
 mod kinds;
 mod live;
 #[cfg(feature = "server")]
 mod losses;
-mod meters;
+mod metrics;
 #[cfg(feature = "tokio")]
 mod nested;
-mod newborn;
 mod oracle;
 mod own_clock;
 #[cfg(feature = "server")]

@@ -7,7 +7,7 @@
 //!   [`mock`] is an executor whose streams have every kind of event.
 //! - [`check`] compares the occupancy vectors with a replay or with a live process, and
 //!   [`event_file`] reads and writes streams as files.
-//! - [`scenes`] makes the situations on which alerts are tried.
+//! - [`situations`] builds the situations on which alerts are tested.
 
 pub mod accountant;
 pub mod check;
@@ -15,6 +15,6 @@ pub mod event_file;
 pub mod mock;
 pub mod names;
 pub mod replay;
-pub mod scenes;
+pub mod situations;
 pub mod streams;
 pub mod validate;

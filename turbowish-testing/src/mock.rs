@@ -1,7 +1,7 @@
 //! A mock executor: what tasks, calls, wakers, resources and consoles do is drawn from a seed, on a
 //! clock set by hand.
 //!
-//! The mock decides and tells; whoever drives it lets each [`Step`] happen, with futures that are
+//! The mock decides and emits events; its driver lets each [`Step`] happen, with futures that are
 //! really there or with nothing at all. The same seed makes the same stream, byte by byte, in
 //! either case: nothing that happens flows back into a decision.
 //!
@@ -180,7 +180,7 @@ impl Mock {
         &self.events
     }
 
-    /// What happens next on the current thread. Its event has been told.
+    /// What happens next on the current thread. Its event has been emitted.
     pub fn next_step(&mut self) -> Step {
         while self.todo.is_empty() {
             self.decide();
@@ -216,7 +216,7 @@ impl Mock {
             Step::End { call, end } => {
                 let frame = self.stack.pop();
                 if self.stack.is_empty() {
-                    // What comes after it is told on the worker all the same, and happens there.
+                    // What follows is emitted on the worker all the same, and happens there.
                     self.tell_end(call, end, frame);
                     self.thread = 0;
                 } else {

@@ -82,7 +82,7 @@ pub struct Replay {
 #[derive(Debug)]
 pub struct Outcome {
     /// Closed totals; its proc ids are indices of `procs`.
-    pub tally: Aggregate,
+    pub aggregate: Aggregate,
     /// Procs as events name them, in the order in which they came; `None` is that of calls whose
     /// events never name it.
     pub procs: Vec<Option<u32>>,
@@ -148,20 +148,20 @@ impl Replay {
     #[must_use]
     pub fn finish(mut self, now: Option<u64>) -> Outcome {
         let now = now.unwrap_or(self.now);
-        let mut tally = Aggregate::default();
+        let mut aggregate = Aggregate::default();
         let mut busy = BTreeMap::new();
         for (&thread, ledger) in &self.threads {
-            let reading = ledger.collect(now, &mut tally, &mut || ());
+            let reading = ledger.collect(now, &mut aggregate, &mut || ());
             busy.insert(thread, reading.busy);
             close_open(&ledger.open_polls(), now, &mut self.calls);
         }
         for call in self.calls.values_mut().filter(|call| call.is_live()) {
             call.resume(now);
         }
-        tally.close_open_at(now);
+        aggregate.close_open_at(now);
         let window = now.saturating_sub(self.first.unwrap_or(now));
         Outcome {
-            tally,
+            aggregate,
             procs: self.procs,
             calls: self.calls,
             busy,

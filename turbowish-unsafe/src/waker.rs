@@ -14,12 +14,12 @@ use std::sync::Arc;
 use std::task::{RawWaker, RawWakerVTable, Waker};
 
 /// Target of wakers.
-pub trait Target: Send + Sync + 'static {
+pub trait WakeTarget: Send + Sync + 'static {
     /// A waker was created by a clone.
     fn cloned(&self);
     /// A waker was dropped.
     fn dropped(&self);
-    /// A waker was woken. If that consumes the waker, [`Target::dropped`] follows.
+    /// A waker was woken. If that consumes the waker, [`WakeTarget::dropped`] follows.
     fn wake(&self);
 }
 
@@ -43,14 +43,14 @@ impl<'a> BorrowedWaker<'a> {
     /// Borrows a waker of `target`. Clones keep `target` alive, and wake it.
     #[inline]
     #[must_use]
-    pub fn new<T: Target>(target: &'a Arc<T>) -> Self {
+    pub fn new<T: WakeTarget>(target: &'a Arc<T>) -> Self {
         let raw = RawWaker::new(Arc::as_ptr(target).cast(), Wakers::<T>::TABLE);
         // SAFETY: the functions of `Wakers<T>` are thread-safe, since `T` is `Send + Sync`, and are
         // only ever given what `Arc::as_ptr` or `Arc::into_raw` of an `Arc<T>` has returned. This
         // waker owns no reference count, and is neither dropped nor handed out by value; it is
         // reached through `&self` alone, which does not outlive `'a`, in which the `Arc` is
         // borrowed.
-        Self::lend(unsafe { Waker::from_raw(raw) })
+        Self::of(unsafe { Waker::from_raw(raw) })
     }
 
     /// Borrows `waker` itself.
@@ -61,7 +61,7 @@ impl<'a> BorrowedWaker<'a> {
         // SAFETY: data and vtable of a waker make an equal waker. This one owns none of its
         // reference counts, and is neither dropped nor handed out by value; it is reached through
         // `&self` alone, which does not outlive `'a`, in which `waker` is borrowed.
-        Self::lend(unsafe { Waker::from_raw(raw) })
+        Self::of(unsafe { Waker::from_raw(raw) })
     }
 
     /// Borrows a waker of `maker`. Clones are the wakers that `maker` makes.
@@ -72,11 +72,11 @@ impl<'a> BorrowedWaker<'a> {
         // SAFETY: the functions of `LazyTargets<M>` are thread-safe, since `M` is `Sync`, and are
         // only given this pointer, which is valid during `'a`. The waker is reached through `&self`
         // alone, which does not outlive `'a`; its clones are wakers of their own.
-        Self::lend(unsafe { Waker::from_raw(raw) })
+        Self::of(unsafe { Waker::from_raw(raw) })
     }
 
     #[inline]
-    fn lend(waker: Waker) -> Self {
+    fn of(waker: Waker) -> Self {
         Self {
             waker: ManuallyDrop::new(waker),
             target: PhantomData,
@@ -94,7 +94,7 @@ impl<'a> BorrowedWaker<'a> {
 /// Vtable of wakers that refer to an `Arc<T>`.
 struct Wakers<T>(PhantomData<T>);
 
-impl<T: Target> Wakers<T> {
+impl<T: WakeTarget> Wakers<T> {
     const TABLE: &'static RawWakerVTable =
         &RawWakerVTable::new(Self::clone, Self::wake, Self::wake_by_ref, Self::drop);
 
@@ -132,9 +132,9 @@ impl<T: Target> Wakers<T> {
 }
 
 /// A waker's reference count. On drop the target observes it, also if waking unwinds.
-struct OwnedWaker<T: Target>(Arc<T>);
+struct OwnedWaker<T: WakeTarget>(Arc<T>);
 
-impl<T: Target> OwnedWaker<T> {
+impl<T: WakeTarget> OwnedWaker<T> {
     /// # Safety
     /// `data` is what `Arc::into_raw` has returned or `Arc::increment_strong_count` was called for,
     /// and that count is the caller's.
@@ -144,7 +144,7 @@ impl<T: Target> OwnedWaker<T> {
     }
 }
 
-impl<T: Target> Drop for OwnedWaker<T> {
+impl<T: WakeTarget> Drop for OwnedWaker<T> {
     fn drop(&mut self) {
         self.0.dropped();
     }

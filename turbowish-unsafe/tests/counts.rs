@@ -1,10 +1,10 @@
-//! Clones, wakes and drops are told one for one, and the target goes with the last waker.
+//! Clones, wakes and drops are reported one for one, and the target goes with the last waker.
 
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, OnceLock};
 use std::task::Waker;
 
-use turbowish_unsafe::waker::{BorrowedWaker, LazyTarget, Target};
+use turbowish_unsafe::waker::{BorrowedWaker, LazyTarget, WakeTarget};
 
 #[derive(Default)]
 struct Counts {
@@ -20,7 +20,7 @@ impl Counts {
     }
 }
 
-impl Target for Counts {
+impl WakeTarget for Counts {
     fn cloned(&self) {
         self.clones.fetch_add(1, SeqCst);
     }

@@ -102,7 +102,7 @@ fn without_a_guard_the_owner_comes_back() {
     );
 }
 
-/// Whoever waits is served in order, unless it goes away.
+/// Waiters are served in order, unless they go away.
 #[test]
 fn a_guard_is_waited_for() {
     let owner = outer(Mutex::new(0));

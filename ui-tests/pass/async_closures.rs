@@ -1,4 +1,5 @@
-//! An `async` closure is called, captures, coerces and drops as written, and is as `Send` as it was.
+//! An `async` closure is called, captures, coerces and drops as written, and is as `Send` as it
+//! was.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;

@@ -1,4 +1,5 @@
-//! A trait and its implementations fit together, whichever of them is instrumented, and stay `Send` where they were.
+//! A trait and its implementations fit together, whichever of them is instrumented, and stay `Send`
+//! where they were.
 
 use std::future::Future;
 

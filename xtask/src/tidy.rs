@@ -4,6 +4,7 @@
 mod arrows;
 mod manifest;
 mod names;
+mod old_names;
 mod rooms;
 mod sizes;
 mod text;
@@ -37,6 +38,7 @@ const RULES: &[(&str, Rule)] = &[
     ("prose ends at column 100", text::width),
     ("functions, files and types are small", sizes::all),
     ("one word per thing", names::all),
+    ("no old word comes back", old_names::all),
 ];
 
 /// Checks every rule; the error lists every fault.

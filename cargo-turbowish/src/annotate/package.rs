@@ -104,7 +104,7 @@ pub(crate) fn shown(path: &Path) -> String {
 }
 
 impl Package {
-    /// Reads the package of a manifest, of which cargo has told the rest.
+    /// Reads the package of a manifest, for which cargo has reported the rest.
     ///
     /// # Errors
     /// Its manifest or that of its workspace cannot be read.

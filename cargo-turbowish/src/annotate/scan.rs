@@ -59,7 +59,7 @@ struct Scanner<'a> {
     tree: Tree,
 }
 
-/// What [`Scanner::node`] is told.
+/// Input of [`Scanner::node`].
 struct FoundNode<'a> {
     kind: NodeKind,
     name: String,

@@ -14,7 +14,7 @@ use turbowish_wire::client::Target;
 
 use self::debugger::Debugger;
 use crate::args::{DebugArgs, DebuggerArgs};
-use crate::commands::pause::{Found, LEASE_NS};
+use crate::commands::pause::{FoundTask, LEASE_NS};
 use crate::failure::{Failure, note};
 use crate::signals::Signals;
 use crate::{detail, source};
@@ -58,7 +58,7 @@ async fn session(
     let refused = |cause| Failure::local("cannot start", &cause);
     // Before the task is paused: from here on Ctrl-C is for the debugger, and ends only that.
     let mut signals = Signals::new().map_err(refused)?;
-    let mut found = Found::find(target, name).await?;
+    let mut found = FoundTask::find(target, name).await?;
     let by = format!("turbowish debug pid {}", std::process::id());
     let lease_ns = u64::try_from(args.lease.as_nanos()).unwrap_or(u64::MAX);
     let is_paused = match found.pause(&by, Some(lease_ns), false).await {
@@ -78,7 +78,7 @@ async fn session(
         let mut command = debugger.command(pid, &found.row);
         let child = command.args(&args.rest).spawn();
         let child = child.map_err(|cause| Failure::local(debugger.program(), &cause))?;
-        let hold = Hold {
+        let hold = PauseLease {
             found: &found,
             by: &by,
             lease_ns: is_paused.then_some(lease_ns),
@@ -109,13 +109,13 @@ fn failure_first(ended: Result<(), Failure>, other: Failure) -> Result<(), Failu
 }
 
 /// The paused task, and its lease.
-struct Hold<'a> {
-    found: &'a Found,
+struct PauseLease<'a> {
+    found: &'a FoundTask,
     by: &'a str,
     lease_ns: Option<u64>,
 }
 
-impl Hold<'_> {
+impl PauseLease<'_> {
     /// Renews the lease until the debugger has ended.
     async fn attend(&self, mut child: Child, signals: &mut Signals) -> Result<(), Failure> {
         let id = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
@@ -130,7 +130,7 @@ impl Hold<'_> {
                 status = &mut ended => {
                     let status = status.map_err(|fault| Failure::Local(fault.to_string()))?;
                     let status = status.map_err(|cause| Failure::local("the debugger", &cause))?;
-                    return told(signalled, status);
+                    return outcome(signalled, status);
                 }
                 signal = signals.first() => {
                     // Ctrl-C on the terminal has reached the debugger as well.
@@ -157,7 +157,7 @@ impl Hold<'_> {
 }
 
 /// The result of the command, from the end of the debugger.
-fn told(signalled: Option<SignalKind>, status: ExitStatus) -> Result<(), Failure> {
+fn outcome(signalled: Option<SignalKind>, status: ExitStatus) -> Result<(), Failure> {
     use std::os::unix::process::ExitStatusExt;
     if let Some(signal) = signalled {
         return Err(Failure::signal(signal));

@@ -17,12 +17,12 @@ use crate::source;
 pub(crate) const LEASE_NS: u64 = 60 * units::SECOND;
 
 /// A task found by name, and its process.
-pub(crate) struct Found {
+pub(crate) struct FoundTask {
     pub(crate) connection: Connection,
     pub(crate) row: TaskRow,
 }
 
-impl Found {
+impl FoundTask {
     /// Finds the task that the arguments of a command name.
     ///
     /// # Errors
@@ -82,14 +82,14 @@ impl Found {
 /// Runs `pause`.
 ///
 /// # Errors
-/// As [`Found::find`] and [`Found::pause`].
+/// As [`FoundTask::find`] and [`FoundTask::pause`].
 pub(crate) fn pause(args: &PauseArgs, token: Option<&str>) -> Result<(), Failure> {
     let (word, name) = args.task.split();
     let target = source::target(word, token)?;
     let during = u64::try_from(args.during.as_nanos()).unwrap_or(u64::MAX);
     let lease_ns = (!args.keep).then_some(during);
     let told = source::runtime()?.block_on(async {
-        let mut found = Found::find(target, name).await?;
+        let mut found = FoundTask::find(target, name).await?;
         found.pause("turbowish pause", lease_ns, false).await?;
         found.again().await?;
         Ok::<_, Failure>(paused(&found, word, lease_ns))
@@ -98,7 +98,7 @@ pub(crate) fn pause(args: &PauseArgs, token: Option<&str>) -> Result<(), Failure
 }
 
 /// `serve-17 is paused for 60.0 s; it goes on before with: turbowish resume 4242 serve-17`
-fn paused(found: &Found, word: Option<&str>, lease_ns: Option<u64>) -> String {
+fn paused(found: &FoundTask, word: Option<&str>, lease_ns: Option<u64>) -> String {
     let name = &found.row.name;
     let during = lease_ns.map_or_else(String::new, |ns| format!(" for {}", time(ns)));
     let poll = match found.row.state {
@@ -119,12 +119,12 @@ fn resume_words(word: Option<&str>, pid: u32, task: u64) -> String {
 /// Runs `resume`.
 ///
 /// # Errors
-/// As [`Found::find`] and [`Found::resume`].
+/// As [`FoundTask::find`] and [`FoundTask::resume`].
 pub(crate) fn resume(args: &TaskArgs, token: Option<&str>) -> Result<(), Failure> {
     let (target, name) = args.split();
     let target = source::target(target, token)?;
     let told = source::runtime()?.block_on(async {
-        let found = Found::find(target, name).await?;
+        let found = FoundTask::find(target, name).await?;
         found.resume().await?;
         let woken = found.row.pause.as_ref().is_some_and(|pause| pause.woken);
         let woken = if woken { "; it was woken" } else { "" };

@@ -22,7 +22,7 @@ pub(crate) fn run() -> Result<(), Failure> {
             note(&source::nothing_runs());
             return Ok(());
         }
-        let mut grid = TextTable::new(vec![
+        let mut text_table = TextTable::new(vec![
             Header::words("NAME", 6),
             Header::numbers("PID", 6),
             Header::numbers("UP", 6),
@@ -33,9 +33,9 @@ pub(crate) fn run() -> Result<(), Failure> {
             Header::words("COMMAND", 0),
         ]);
         for found in found {
-            grid.push(line(found).await);
+            text_table.push(line(found).await);
         }
-        print_lines(&grid.lines())
+        print_lines(&text_table.lines())
     })
 }
 
@@ -92,7 +92,7 @@ pub(crate) fn alerts(snapshot: &Snapshot) -> String {
     if snapshot.process.accounting == Accounting::Disarmed {
         return units::NO_SAMPLE.to_owned();
     }
-    let all = column::tally(&snapshot.alerts.rows);
+    let all = column::severity_counts(&snapshot.alerts.rows);
     all.split(", ").next().unwrap_or_default().to_owned()
 }
 

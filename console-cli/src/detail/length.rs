@@ -57,7 +57,7 @@ impl Samples {
     }
 }
 
-/// What is told of such a resource; nothing of others, which are held or not.
+/// The word for the length of such a resource; `None` for kinds that are held or not.
 fn label(kind: Kind) -> Option<&'static str> {
     match kind {
         Kind::Mpsc => Some("LENGTH"),
@@ -169,8 +169,8 @@ mod tests {
         }
     }
 
-    /// Samples of a channel, each with its time in tenths of a second, and what is told of it in so
-    /// much room.
+    /// Samples of a channel, each with its time in tenths of a second, and the two lines about it
+    /// in `room` columns.
     fn check(capacity: Option<u64>, samples: &[(u64, u64)], room: usize, expected: [&str; 2]) {
         let mut lengths = Lengths::default();
         for &(tenths, level) in samples {

@@ -76,7 +76,7 @@ pub(crate) enum Kind {
 
 /// A piece of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Part {
+pub(crate) struct RichSpan {
     pub(crate) text: String,
     pub(crate) kind: Kind,
 }
@@ -84,7 +84,7 @@ pub(crate) struct Part {
 /// One line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct RichLine {
-    pub(crate) parts: Vec<Part>,
+    pub(crate) parts: Vec<RichSpan>,
 }
 
 impl From<String> for RichLine {
@@ -105,7 +105,7 @@ impl RichLine {
         match self.parts.last_mut() {
             _ if text.is_empty() => {}
             Some(last) if last.kind == kind && kind == Kind::Plain => last.text.push_str(&text),
-            _ => self.parts.push(Part { text, kind }),
+            _ => self.parts.push(RichSpan { text, kind }),
         }
         self
     }

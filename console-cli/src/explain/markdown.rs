@@ -5,7 +5,7 @@ use crate::text::{left, width};
 
 /// A terminal.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Paper {
+pub(super) struct PageFormat {
     /// In columns.
     pub(super) width: usize,
     /// Whether it shows bold letters.
@@ -22,9 +22,9 @@ const WIDEST: usize = 32;
 const NARROWEST: usize = 20;
 
 /// The text of a page.
-pub(super) fn rendered(markdown: &str, paper: &Paper) -> String {
+pub(super) fn rendered(markdown: &str, format: &PageFormat) -> String {
     let mut page = Page {
-        paper,
+        format,
         out: Vec::new(),
         block: Block::None,
     };
@@ -53,7 +53,7 @@ enum Block {
 }
 
 struct Page<'a> {
-    paper: &'a Paper,
+    format: &'a PageFormat,
     out: Vec<String>,
     block: Block,
 }
@@ -132,7 +132,7 @@ impl Page<'_> {
         match std::mem::replace(&mut self.block, Block::None) {
             Block::None | Block::Code { .. } => {}
             Block::Text { first, rest, text } => {
-                let words = inline(&text, self.paper.bold);
+                let words = inline(&text, self.format.bold);
                 self.wrap(first, rest, &words);
             }
             Block::Table(rows) => self.table(&rows),
@@ -176,7 +176,7 @@ impl Page<'_> {
 
     /// Words behind `first`, on as many lines as they need; later lines begin with `rest`.
     fn wrap(&mut self, first: &str, rest: &str, words: &str) {
-        let room = self.paper.width.max(width(rest) + NARROWEST);
+        let room = self.format.width.max(width(rest) + NARROWEST);
         let mut line = first.to_owned();
         let mut is_begin = true;
         for word in words.split_whitespace() {
@@ -194,7 +194,7 @@ impl Page<'_> {
     }
 
     fn bold(&self, text: &str) -> String {
-        match self.paper.bold {
+        match self.format.bold {
             true => format!("{BOLD}{text}{NOT_BOLD}"),
             false => text.to_owned(),
         }
@@ -270,10 +270,10 @@ mod tests {
     use turbowish_model::snapshot::pitfall::Pitfall;
 
     use super::super::page;
-    use super::{Paper, inline, rendered, shown};
+    use super::{PageFormat, inline, rendered, shown};
 
     fn check(markdown: &str, expected: &str) {
-        let plain = Paper {
+        let plain = PageFormat {
             width: 30,
             bold: false,
         };
@@ -324,12 +324,12 @@ mod tests {
 
     #[test]
     fn headings_and_names_are_bold_where_letters_can_be() {
-        let paper = Paper {
+        let format = PageFormat {
             width: 30,
             bold: true,
         };
         assert_eq!(
-            rendered("## A\n\n- **Two words**: more, and then some.\n", &paper),
+            rendered("## A\n\n- **Two words**: more, and then some.\n", &format),
             "\x1b[1mA\x1b[22m\n\n- \x1b[1mTwo words\x1b[22m: more, and then\n  some.\n"
         );
     }
@@ -347,7 +347,7 @@ mod tests {
         for pitfall in Pitfall::ALL {
             let text = rendered(
                 page::of(*pitfall),
-                &Paper {
+                &PageFormat {
                     width: 72,
                     bold: true,
                 },

@@ -25,7 +25,7 @@ const LATE: Duration = Duration::from_millis(200);
 impl Console {
     /// Runs a program on the terminal until the user has read its output; returns its exit status,
     /// or the signal that arrived meanwhile.
-    pub(super) async fn lend(
+    pub(super) async fn run_child(
         &mut self,
         command: Command,
         read: fn(&ExitStatus),
@@ -91,9 +91,9 @@ pub(super) async fn run(
 
 /// The terminal modes found at the start.
 #[derive(Clone, Debug)]
-pub(super) struct Found(Option<Termios>);
+pub(super) struct TerminalModes(Option<Termios>);
 
-impl Found {
+impl TerminalModes {
     /// The current modes.
     pub(super) fn now() -> Self {
         Self(tcgetattr(io::stdin()).ok())

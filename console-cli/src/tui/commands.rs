@@ -42,7 +42,7 @@ pub(crate) enum Does {
 
 /// One row of the table.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Command {
+pub(crate) struct ConsoleCommand {
     pub(crate) name: String,
     /// The argument; in brackets if optional.
     pub(crate) takes: &'static str,
@@ -127,21 +127,21 @@ const WORDS: [Line; 17] = [
 const SHORT: [(&str, &str); 3] = [("q", "quit"), ("h", "help"), ("w", "save")];
 
 /// All commands: those of `WORDS`, then the actions of keys, by name.
-pub(crate) fn all() -> Vec<Command> {
-    let word = |&(name, takes, help, does): &Line| Command {
+pub(crate) fn all() -> Vec<ConsoleCommand> {
+    let word = |&(name, takes, help, does): &Line| ConsoleCommand {
         name: name.to_owned(),
         takes,
         help,
         does,
     };
-    let mut all: Vec<Command> = WORDS.iter().map(word).collect();
+    let mut all: Vec<ConsoleCommand> = WORDS.iter().map(word).collect();
     let console = KEYS.iter().filter(|binding| is_console(binding.scope));
     for binding in console {
         for &(_, action) in binding.keys {
             let name = action.name();
             let known = all.iter().any(|command| command.name == name);
             if !known && action != Action::Command {
-                all.push(Command {
+                all.push(ConsoleCommand {
                     name,
                     takes: "",
                     help: binding.help,
@@ -165,7 +165,7 @@ pub(crate) const fn is_console(scope: Scope) -> bool {
 ///
 /// # Errors
 /// There is no such command; the message may suggest another one.
-pub(crate) fn parse(line: &str) -> Result<(Command, &str), String> {
+pub(crate) fn parse(line: &str) -> Result<(ConsoleCommand, &str), String> {
     let line = line.trim();
     let (typed, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     let short = SHORT.iter().find(|(short, _)| *short == typed);

@@ -34,7 +34,7 @@ pub(super) fn wait(status: &ExitStatus) {
 ///
 /// # Errors
 /// It did not start, or has failed; whether the task is resumed then is shown in its row.
-pub(super) fn told(ended: io::Result<ExitStatus>) -> Result<(), String> {
+pub(super) fn outcome(ended: io::Result<ExitStatus>) -> Result<(), String> {
     match ended {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(format!("the debugger has failed: {status}")),

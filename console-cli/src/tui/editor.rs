@@ -10,7 +10,7 @@ use crate::detail::problem::source;
 
 /// Syntax by which an editor opens a file at a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
+enum LineSyntax {
     /// `+LINE FILE`
     Plus,
     /// `FILE:LINE:COLUMN`
@@ -24,9 +24,9 @@ enum Form {
 }
 
 /// Programs by their names.
-const EDITORS: [(Form, &[&str]); 4] = [
+const EDITORS: [(LineSyntax, &[&str]); 4] = [
     (
-        Form::Plus,
+        LineSyntax::Plus,
         &[
             "vi",
             "vim",
@@ -51,7 +51,7 @@ const EDITORS: [(Form, &[&str]); 4] = [
         ],
     ),
     (
-        Form::Colon,
+        LineSyntax::Colon,
         &[
             "hx",
             "helix",
@@ -65,7 +65,7 @@ const EDITORS: [(Form, &[&str]); 4] = [
         ],
     ),
     (
-        Form::Goto,
+        LineSyntax::Goto,
         &[
             "code",
             "code-insiders",
@@ -76,7 +76,7 @@ const EDITORS: [(Form, &[&str]); 4] = [
         ],
     ),
     (
-        Form::Line,
+        LineSyntax::Line,
         &["kate", "kwrite", "idea", "rustrover", "clion", "geany"],
     ),
 ];
@@ -133,7 +133,7 @@ impl Call {
     ///
     /// # Errors
     /// It cannot be started, or has failed: which one, and how.
-    pub(super) fn told(&self, ended: io::Result<ExitStatus>) -> Result<(), String> {
+    pub(super) fn outcome(&self, ended: io::Result<ExitStatus>) -> Result<(), String> {
         let name = program(&self.editor);
         let status = ended.map_err(|fault| format!("{name} cannot be run: {fault}"))?;
         match status.code() {
@@ -155,21 +155,21 @@ fn program(editor: &str) -> &str {
     first.rsplit('/').next().unwrap_or(first)
 }
 
-fn form(editor: &str) -> Form {
+fn form(editor: &str) -> LineSyntax {
     let name = program(editor);
     let known = EDITORS.iter().find(|(_, names)| names.contains(&name));
-    known.map_or(Form::Bare, |(form, _)| *form)
+    known.map_or(LineSyntax::Bare, |(form, _)| *form)
 }
 
-fn args(form: Form, path: &Path, spot: &Spot) -> Vec<String> {
+fn args(form: LineSyntax, path: &Path, spot: &Spot) -> Vec<String> {
     let file = path.display().to_string();
     let Spot { line, column, .. } = spot;
     match form {
-        Form::Plus => vec![format!("+{line}"), file],
-        Form::Colon => vec![format!("{file}:{line}:{column}")],
-        Form::Goto => vec!["--goto".to_owned(), format!("{file}:{line}:{column}")],
-        Form::Line => vec!["--line".to_owned(), line.to_string(), file],
-        Form::Bare => vec![file],
+        LineSyntax::Plus => vec![format!("+{line}"), file],
+        LineSyntax::Colon => vec![format!("{file}:{line}:{column}")],
+        LineSyntax::Goto => vec!["--goto".to_owned(), format!("{file}:{line}:{column}")],
+        LineSyntax::Line => vec!["--line".to_owned(), line.to_string(), file],
+        LineSyntax::Bare => vec![file],
     }
 }
 
@@ -243,7 +243,7 @@ mod tests {
             };
             let mut command = call.command();
             let ended = command.stderr(std::process::Stdio::null()).status();
-            assert_eq!(call.told(ended), expected.map_err(str::to_owned));
+            assert_eq!(call.outcome(ended), expected.map_err(str::to_owned));
         };
         check("true", Ok(()));
         check("false", Err("false exited with exit status: 1"));

@@ -1,6 +1,6 @@
 //! Help pages, generated from the tables of keys, columns and commands.
 
-use super::commands::{self, Command};
+use super::commands::{self, ConsoleCommand};
 use super::keys::Binding;
 use super::layout;
 use super::state::{HelpPage, State};
@@ -89,7 +89,7 @@ const FILTER: [&str; 15] = [
     "units               ns us ms s m h   %   k M G   KiB MiB GiB   /s",
 ];
 
-fn command(command: &Command) -> String {
+fn command(command: &ConsoleCommand) -> String {
     let typed = format!(":{} {}", command.name, command.takes);
     format!(" {} {}", text::left(typed.trim_end(), 18), command.help)
 }

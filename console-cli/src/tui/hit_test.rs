@@ -2,7 +2,7 @@
 
 use turbowish_model::snapshot::units;
 
-use super::layout::{self, Form, GUTTER};
+use super::layout::{self, GUTTER, HeaderForm};
 use super::state::{State, View};
 use super::{preview, record};
 use crate::detail::rich_line::Link;
@@ -58,7 +58,7 @@ pub(crate) fn at(state: &State, (x, y): (u16, u16)) -> Option<Hit> {
     if state.record.is_some() {
         return in_record(state, (usize::from(x), y));
     }
-    if screen.form != Form::Tiny && y == screen.tabs.y {
+    if screen.form != HeaderForm::Tiny && y == screen.tabs.y {
         return tab(state, usize::from(x));
     }
     if y == screen.titles.y {

@@ -7,7 +7,7 @@ use turbowish_model::snapshot::column::Unit;
 use super::commands::is_console;
 use super::help;
 use super::keys::{KEYS, Scope};
-use super::rows::{Face, Rows};
+use super::rows::{AnyTable, Face};
 use super::state::{HelpPage, State};
 
 /// Width of the marks before the first column: selection, alert, blank.
@@ -25,7 +25,7 @@ const LONG_WORDS: usize = 64;
 
 /// The form of the header that fits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum HeaderForm {
     /// Workers and polls, tasks and coverage: two lines.
     Wide,
     /// Workers, tasks, coverage: three lines.
@@ -38,8 +38,8 @@ pub(crate) enum Form {
 
 /// The parts of the screen, from top to bottom.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Screen {
-    pub(crate) form: Form,
+pub(crate) struct ScreenLayout {
+    pub(crate) form: HeaderForm,
     pub(crate) title: Rect,
     pub(crate) alert: Rect,
     pub(crate) header: Rect,
@@ -61,23 +61,23 @@ pub(crate) const fn has_room((width, height): (u16, u16)) -> bool {
 }
 
 /// The parts of the screen as it is.
-pub(crate) fn of(state: &State) -> Screen {
+pub(crate) fn of(state: &State) -> ScreenLayout {
     screen(state.size, state.previews())
 }
 
 /// The parts of a screen of that size, with a preview or without.
-pub(crate) fn screen((width, height): (u16, u16), preview: bool) -> Screen {
+pub(crate) fn screen((width, height): (u16, u16), preview: bool) -> ScreenLayout {
     let form = match (width, height) {
-        (..60, _) | (_, ..10) => Form::Tiny,
-        (_, ..LOW) => Form::Folded,
-        (WIDE.., _) => Form::Wide,
-        _ => Form::Full,
+        (..60, _) | (_, ..10) => HeaderForm::Tiny,
+        (_, ..LOW) => HeaderForm::Folded,
+        (WIDE.., _) => HeaderForm::Wide,
+        _ => HeaderForm::Full,
     };
     let (header, around) = match form {
-        Form::Wide => (2, 1),
-        Form::Full => (3, 1),
-        Form::Folded => (1, 1),
-        Form::Tiny => (0, 0),
+        HeaderForm::Wide => (2, 1),
+        HeaderForm::Full => (3, 1),
+        HeaderForm::Folded => (1, 1),
+        HeaderForm::Tiny => (0, 0),
     };
     let mut left = Rect::new(0, 0, width, height);
     let mut cut = |lines: u16| {
@@ -99,7 +99,7 @@ pub(crate) fn screen((width, height): (u16, u16), preview: bool) -> Screen {
     // The table keeps three lines of five.
     let preview = if preview { (rest * 2).div_ceil(5) } else { 0 };
     let table = cut(rest - preview);
-    Screen {
+    ScreenLayout {
         form,
         title,
         alert,
@@ -208,7 +208,7 @@ impl Placed {
 /// Columns chosen by the user are shown in their own order, as many as fit. Otherwise columns of
 /// rank 0 are removed from the right until the first column keeps three quarters of its width, and
 /// the others are added in the order of their rank. Scrolled columns are in the order of the table.
-pub(crate) fn columns(table: &dyn Rows, width: u16) -> Vec<Placed> {
+pub(crate) fn columns(table: &dyn AnyTable, width: u16) -> Vec<Placed> {
     let (Some(first), others) = candidates(table, width) else {
         return Vec::new();
     };
@@ -243,7 +243,7 @@ fn part_from_mark(chosen: &mut [Placed], sorted: &str) {
 }
 
 /// The first column, and the others in order: the chosen ones, else all.
-fn candidates(table: &dyn Rows, width: u16) -> (Option<Placed>, Vec<Placed>) {
+fn candidates(table: &dyn AnyTable, width: u16) -> (Option<Placed>, Vec<Placed>) {
     let mut all = placed(table, width).into_iter();
     let first = all.next();
     let others: Vec<Placed> = all.collect();
@@ -258,7 +258,7 @@ fn candidates(table: &dyn Rows, width: u16) -> (Option<Placed>, Vec<Placed>) {
 }
 
 /// Whether columns further to the right are hidden.
-pub(crate) fn columns_hidden_right(table: &dyn Rows, width: u16) -> bool {
+pub(crate) fn columns_hidden_right(table: &dyn AnyTable, width: u16) -> bool {
     let (_, others) = candidates(table, width);
     let shown = columns(table, width);
     let skip = table.columns_skipped();
@@ -268,7 +268,7 @@ pub(crate) fn columns_hidden_right(table: &dyn Rows, width: u16) -> bool {
     (further || fewer) && skip + 1 < others.len()
 }
 
-fn placed(table: &dyn Rows, width: u16) -> Vec<Placed> {
+fn placed(table: &dyn AnyTable, width: u16) -> Vec<Placed> {
     let times = if width >= WIDE { 2 } else { 1 };
     let place = |(index, face): (usize, Face)| Placed {
         index,

@@ -45,7 +45,7 @@ pub(crate) const fn width(area: Rect) -> u16 {
 
 /// The lines of a record on two pages of an area; its first line is in the title.
 pub(crate) fn pages(state: &State, record: &Record, area: Rect) -> Pages {
-    let lines = record::told(state, record, usize::from(width(area)));
+    let lines = record::wrapped_lines(state, record, usize::from(width(area)));
     let height = usize::from(area.height).saturating_sub(1);
     split(lines, height)
 }

@@ -22,7 +22,7 @@ pub(crate) struct Record {
     /// The subject of the record.
     pub(crate) subject: Link,
     /// The last received row of the subject.
-    pub(crate) kept: Kept,
+    pub(crate) kept: RecordRow,
     /// Set if the subject is not part of the last snapshot.
     pub(crate) absent: Option<Absent>,
     /// Index of the selected link.
@@ -35,7 +35,7 @@ pub(crate) struct Record {
 
 /// The row of a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Kept {
+pub(crate) enum RecordRow {
     /// No row has arrived yet.
     Nothing,
     Alert(Box<Alert>),
@@ -59,7 +59,7 @@ impl Record {
     pub(crate) const fn new(subject: Link) -> Self {
         Self {
             subject,
-            kept: Kept::Nothing,
+            kept: RecordRow::Nothing,
             absent: None,
             link: 0,
             scroll: 0,
@@ -70,7 +70,7 @@ impl Record {
     /// The alert, if the record is of one.
     pub(crate) fn alert(&self) -> Option<&Alert> {
         match &self.kept {
-            Kept::Alert(alert) => Some(alert),
+            RecordRow::Alert(alert) => Some(alert),
             _ => None,
         }
     }
@@ -88,7 +88,7 @@ impl Record {
     /// The name of the subject in the breadcrumb.
     pub(crate) fn name(&self) -> String {
         match (&self.subject, &self.kept) {
-            (_, Kept::Alert(alert)) => alert.pitfall.title().to_owned(),
+            (_, RecordRow::Alert(alert)) => alert.pitfall.title().to_owned(),
             (Link::Task { name, .. } | Link::Resource { name, .. } | Link::Proc(name), _) => {
                 name.clone()
             }
@@ -110,20 +110,20 @@ impl Record {
             ..shown.clone()
         };
         let table = match &self.kept {
-            Kept::Nothing => return None,
-            Kept::Alert(row) => {
+            RecordRow::Nothing => return None,
+            RecordRow::Alert(row) => {
                 one.alerts = page(&**row);
                 Table::Alerts
             }
-            Kept::Proc(row) => {
+            RecordRow::Proc(row) => {
                 one.procs = page(&**row);
                 Table::Procs
             }
-            Kept::Task(row) => {
+            RecordRow::Task(row) => {
                 one.tasks = page(&**row);
                 Table::Tasks
             }
-            Kept::Resource(row) => {
+            RecordRow::Resource(row) => {
                 one.resources = page(&**row);
                 Table::Resources
             }
@@ -134,14 +134,14 @@ impl Record {
     /// The source excerpt that the record shows now.
     pub(crate) fn excerpt(&self) -> Option<Excerpt> {
         match &self.kept {
-            Kept::Alert(_) => Some(Excerpt::Alert(self.subject.clone())),
-            Kept::Task(row) => task::stands_at(row).cloned().map(Excerpt::Await),
-            Kept::Proc(row) => Some(Excerpt::Signature(
+            RecordRow::Alert(_) => Some(Excerpt::Alert(self.subject.clone())),
+            RecordRow::Task(row) => task::stands_at(row).cloned().map(Excerpt::Await),
+            RecordRow::Proc(row) => Some(Excerpt::Signature(
                 row.proc.clone(),
                 row.file.clone(),
                 row.line,
             )),
-            Kept::Resource(_) | Kept::Nothing => None,
+            RecordRow::Resource(_) | RecordRow::Nothing => None,
         }
     }
 
@@ -205,28 +205,28 @@ impl Record {
                     .alerts
                     .iter()
                     .find(|a| Link::alert(a) == self.subject);
-                alert.map(|alert| Kept::Alert(Box::new(alert.clone())))
+                alert.map(|alert| RecordRow::Alert(Box::new(alert.clone())))
             }
             Link::Proc(path) => {
                 let row = beside.procs.iter().find(|row| row.proc == *path);
-                row.map(|row| Kept::Proc(Box::new(row.clone())))
+                row.map(|row| RecordRow::Proc(Box::new(row.clone())))
             }
             Link::Task { id, name } => {
                 let is = |row: &&TaskRow| id.map_or(row.name == *name, |id| row.id == id);
                 let row = beside.tasks.iter().find(is);
-                row.map(|row| Kept::Task(Box::new(row.clone())))
+                row.map(|row| RecordRow::Task(Box::new(row.clone())))
             }
             Link::Resource { id, name } => {
                 let is = |row: &&ResourceRow| id.map_or(row.name == *name, |id| row.id == id);
                 let row = beside.resources.iter().find(is);
-                row.map(|row| Kept::Resource(Box::new(row.clone())))
+                row.map(|row| RecordRow::Resource(Box::new(row.clone())))
             }
         };
         let Some(kept) = found else { return false };
         // Of two rows with one name, it stays with the one found first.
         match (&mut self.subject, &kept) {
-            (Link::Task { id, .. }, Kept::Task(row)) => *id = Some(row.id),
-            (Link::Resource { id, .. }, Kept::Resource(row)) => *id = Some(row.id),
+            (Link::Task { id, .. }, RecordRow::Task(row)) => *id = Some(row.id),
+            (Link::Resource { id, .. }, RecordRow::Resource(row)) => *id = Some(row.id),
             _ => {}
         }
         self.kept = kept;
@@ -238,12 +238,12 @@ impl Record {
 pub(crate) fn lines(state: &State) -> Vec<RichLine> {
     let open = state.record.as_ref();
     open.map_or_else(Vec::new, |open| {
-        told(state, open, usize::from(state.size.0))
+        wrapped_lines(state, open, usize::from(state.size.0))
     })
 }
 
 /// The lines of a record, wrapped at `room` columns of the terminal.
-pub(crate) fn told(state: &State, open: &Record, room: usize) -> Vec<RichLine> {
+pub(crate) fn wrapped_lines(state: &State, open: &Record, room: usize) -> Vec<RichLine> {
     let beside = DetailContext {
         // The first column is reserved for the mark.
         room: Some(room.saturating_sub(1)),
@@ -251,11 +251,11 @@ pub(crate) fn told(state: &State, open: &Record, room: usize) -> Vec<RichLine> {
     };
     let source = open.source.as_ref().map_or(&[][..], |(_, lines)| lines);
     let own = match &open.kept {
-        Kept::Alert(alert) => return alert_lines(state, alert, source, room),
-        Kept::Task(row) => with_source(task::lines(row, &beside), source, usize::MAX),
-        Kept::Proc(row) => with_source(proc::lines(row, &beside), source, 1),
-        Kept::Resource(row) => resource::lines(row, &beside),
-        Kept::Nothing => vec![missing(state, open)],
+        RecordRow::Alert(alert) => return alert_lines(state, alert, source, room),
+        RecordRow::Task(row) => with_source(task::lines(row, &beside), source, usize::MAX),
+        RecordRow::Proc(row) => with_source(proc::lines(row, &beside), source, 1),
+        RecordRow::Resource(row) => resource::lines(row, &beside),
+        RecordRow::Nothing => vec![missing(state, open)],
     };
     // The first column is free for the mark of the selected line.
     let wrapped = |line: RichLine| RichLine::from(" ").join(line).wrapped(room);
@@ -343,16 +343,16 @@ pub(crate) fn crumbs(state: &State) -> Vec<(String, usize)> {
     let back = state.visit.history.back();
     let base = back.iter().rposition(|stop| stop.record.is_none());
     let (view, from) = base.map_or((state.view, 0), |at| (back[at].view, at + 1));
-    let trail: Vec<&Record> = back[from..]
+    let path: Vec<&Record> = back[from..]
         .iter()
         .filter_map(|stop| stop.record.as_ref())
         .chain([open])
         .collect();
-    let alerts = matches!(trail.first(), Some(first) if matches!(first.subject, Link::Alert(..)));
+    let alerts = matches!(path.first(), Some(first) if matches!(first.subject, Link::Alert(..)));
     let root = if alerts { "Alerts" } else { view.title() };
-    let mut words = vec![(root.to_owned(), trail.len())];
-    let last = trail.len();
-    for (at, record) in trail.into_iter().enumerate() {
+    let mut words = vec![(root.to_owned(), path.len())];
+    let last = path.len();
+    for (at, record) in path.into_iter().enumerate() {
         let mut name = record.name();
         // The parties distinguish alerts of one kind, if there is room for them.
         if let (Some(alert), true) = (record.alert(), at + 1 == last) {

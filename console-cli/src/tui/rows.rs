@@ -164,7 +164,7 @@ pub(crate) struct Counts {
 }
 
 /// A table of any kind of row.
-pub(crate) trait Rows {
+pub(crate) trait AnyTable {
     fn faces(&self) -> Vec<Face>;
     /// The table's own order as an entry of the sort menu, if it is not that of a column.
     fn own_order(&self) -> Option<Face>;

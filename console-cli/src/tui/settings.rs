@@ -20,7 +20,7 @@ pub(crate) struct Settings {
     pub(crate) theme: Option<Theme>,
     pub(crate) mouse: Option<bool>,
     /// In the order of the views.
-    tables: [Kept; View::ALL.len()],
+    tables: [TableSettings; View::ALL.len()],
 }
 
 /// An error in a file of settings.
@@ -39,7 +39,7 @@ impl From<String> for Fault {
 
 /// The settings of a table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Kept {
+struct TableSettings {
     /// By key, in order, without the first column.
     columns: Option<Vec<String>>,
     order: Option<Order>,
@@ -51,7 +51,7 @@ impl Settings {
         let kept = |view: View| {
             let table = state.tables.of(view);
             let columns = table.picked();
-            Kept {
+            TableSettings {
                 columns: columns.map(|keys| keys.iter().map(|&key| key.to_owned()).collect()),
                 order: Some(table.order().clone()).filter(|order| *order != table.first_order()),
             }
@@ -185,7 +185,7 @@ impl Settings {
             // An earlier version kept windows longer than the possible uptime.
             let is_too_long = units::parse_duration(text).is_some_and(|ns| ns > LONGEST_WINDOW_NS);
             settings.window = match args::window(text) {
-                Ok(window) => Some(Window(window.0)),
+                Ok(window) => Some(window),
                 Err(_) if is_too_long => Some(Window(Some(LONGEST_WINDOW_NS))),
                 Err(_) => return Err(wrong("window").into()),
             };
@@ -201,7 +201,8 @@ impl Settings {
             for (view, kept) in View::ALL.into_iter().zip(&mut settings.tables) {
                 let name = view.title().to_lowercase();
                 if let Some(table) = tables.get(&name) {
-                    *kept = Kept::parse(table).ok_or_else(|| wrong(&format!("tables.{name}")))?;
+                    *kept = TableSettings::parse(table)
+                        .ok_or_else(|| wrong(&format!("tables.{name}")))?;
                 }
             }
         }
@@ -209,7 +210,7 @@ impl Settings {
     }
 }
 
-impl Kept {
+impl TableSettings {
     fn parse(table: &Value) -> Option<Self> {
         let table = table.as_object()?;
         let text = |value: &Value| value.as_str().map(str::to_owned);

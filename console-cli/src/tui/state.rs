@@ -1,9 +1,9 @@
 //! The state: everything that the screen shows. Only `update` changes it, and only in response to a
 //! message.
 
+mod navigation;
 pub(crate) mod typed;
 mod views;
-mod visit;
 mod wanted;
 
 use turbowish_model::snapshot::Snapshot;
@@ -12,20 +12,17 @@ use turbowish_model::snapshot::column::{Context, Style};
 use turbowish_model::snapshot::units::SECOND;
 use turbowish_wire::client::Target;
 
+pub(crate) use self::navigation::{Navigation, Pending, Session, Step};
 pub(crate) use self::typed::{HelpPage, Picker, Typed};
 pub(crate) use self::views::{Tables, View};
-pub(crate) use self::visit::{Navigation, Pending, Session, Step};
 pub(crate) use self::wanted::Wanted;
 use super::clock::Now;
 use super::glyphs::Glyphs;
 use super::record::Record;
-use super::rows::Rows;
+use super::rows::AnyTable;
+pub(crate) use crate::args::Window;
 use crate::detail::DetailContext;
 use crate::theme::{Palette, Theme};
-
-/// The length of the window of the tables; `None` reaches back to the start.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Window(pub(crate) Option<u64>);
 
 impl Window {
     const STEPS: [u64; 3] = [SECOND, 10 * SECOND, 60 * SECOND];
@@ -252,12 +249,12 @@ impl State {
     }
 
     /// The open table.
-    pub(crate) fn table(&self) -> &dyn Rows {
+    pub(crate) fn table(&self) -> &dyn AnyTable {
         self.tables.of(self.view)
     }
 
     /// The open table.
-    pub(crate) fn table_mut(&mut self) -> &mut dyn Rows {
+    pub(crate) fn table_mut(&mut self) -> &mut dyn AnyTable {
         self.tables.of_mut(self.view)
     }
 

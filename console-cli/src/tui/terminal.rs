@@ -18,14 +18,14 @@ use super::view::view;
 
 /// The terminal while the console owns it. Dropping it restores the terminal.
 #[derive(Debug)]
-pub(super) struct Screen {
+pub(super) struct TerminalScreen {
     terminal: Terminal<CrosstermBackend<Output>>,
     output: Output,
     /// The console owns the terminal.
     ours: bool,
 }
 
-impl Screen {
+impl TerminalScreen {
     /// Takes the terminal. From here on a panic restores it before it is reported.
     pub(super) fn open() -> io::Result<Self> {
         let output = Output::of_stdout()?;
@@ -123,7 +123,7 @@ impl Screen {
     }
 }
 
-impl Drop for Screen {
+impl Drop for TerminalScreen {
     fn drop(&mut self) {
         self.leave();
     }

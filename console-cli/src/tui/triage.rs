@@ -54,14 +54,14 @@ pub(crate) fn same(a: &Link, b: &Link) -> bool {
 }
 
 /// The rows to examine.
-struct Rows<'a> {
+struct TriageRows<'a> {
     procs: &'a [ProcRow],
     tasks: &'a [TaskRow],
     resources: &'a [ResourceRow],
     micro: Micro,
 }
 
-impl<'a> Rows<'a> {
+impl<'a> TriageRows<'a> {
     /// The rows received last: while a record is open the tables are not requested.
     fn of(state: &'a State) -> Self {
         let micro = state.look.glyphs.micro;
@@ -89,7 +89,7 @@ impl<'a> Rows<'a> {
 
 /// The entries of all tables, the worst first.
 pub(crate) fn list(state: &State) -> Vec<Thing> {
-    let rows = Rows::of(state);
+    let rows = TriageRows::of(state);
     let mut list = alerts(state);
     list.extend(paused(&rows));
     list.extend(polls(&rows));
@@ -121,7 +121,7 @@ fn top<R>(rows: impl Iterator<Item = R>, by: impl Fn(&R) -> u64) -> Vec<R> {
     rows
 }
 
-fn in_state<'a>(rows: &Rows<'a>, is: TaskState, least: u64) -> Vec<&'a TaskRow> {
+fn in_state<'a>(rows: &TriageRows<'a>, is: TaskState, least: u64) -> Vec<&'a TaskRow> {
     let late = rows
         .tasks
         .iter()
@@ -130,7 +130,7 @@ fn in_state<'a>(rows: &Rows<'a>, is: TaskState, least: u64) -> Vec<&'a TaskRow> 
 }
 
 /// Paused tasks.
-fn paused(rows: &Rows<'_>) -> Vec<Thing> {
+fn paused(rows: &TriageRows<'_>) -> Vec<Thing> {
     let told = |row: &TaskRow| Thing {
         link: row.link(),
         told: format!("paused for {}", rows.time(row.since_ns)),
@@ -140,7 +140,7 @@ fn paused(rows: &Rows<'_>) -> Vec<Thing> {
 }
 
 /// Tasks with a long poll, and tasks that are woken and not polled.
-fn polls(rows: &Rows<'_>) -> Vec<Thing> {
+fn polls(rows: &TriageRows<'_>) -> Vec<Thing> {
     let told = |row: &TaskRow, word: &str| Thing {
         link: row.link(),
         told: format!("{word} {}", rows.time(row.since_ns)),
@@ -152,7 +152,7 @@ fn polls(rows: &Rows<'_>) -> Vec<Thing> {
 }
 
 /// Channels that are full while a task waits to send.
-fn resources(rows: &Rows<'_>) -> Vec<Thing> {
+fn resources(rows: &TriageRows<'_>) -> Vec<Thing> {
     let full = rows.resources.iter().filter(|row| {
         let sends = row.waiters.iter().any(|waiter| waiter.role == Role::Send);
         sends && row.capacity.is_some_and(|all| row.level >= Some(all))
@@ -169,7 +169,7 @@ fn resources(rows: &Rows<'_>) -> Vec<Thing> {
 }
 
 /// The tasks with the longest waits for a resource that is held.
-fn waits(rows: &Rows<'_>) -> Vec<Thing> {
+fn waits(rows: &TriageRows<'_>) -> Vec<Thing> {
     let blocks = |role| !matches!(role, Role::Receive | Role::Wait);
     let stuck = rows
         .tasks
@@ -186,7 +186,7 @@ fn waits(rows: &Rows<'_>) -> Vec<Thing> {
     told.collect()
 }
 
-fn procs(rows: &Rows<'_>) -> Vec<Thing> {
+fn procs(rows: &TriageRows<'_>) -> Vec<Thing> {
     let busy = rows.procs.iter().filter(|row| row.occupancy_ppm >= BUSY);
     let told = top(busy, |row| row.running_ns)
         .into_iter()

@@ -13,7 +13,7 @@ mod overlay;
 mod picker;
 mod record;
 mod save;
-mod seats;
+mod sessions;
 
 use turbowish_model::snapshot::Accounting;
 

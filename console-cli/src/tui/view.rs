@@ -30,7 +30,7 @@ use turbowish_model::snapshot::sanitize;
 
 #[cfg(test)]
 pub(crate) use self::hints::RECORD_HINTS;
-use super::layout::{self, Form, Screen};
+use super::layout::{self, HeaderForm, ScreenLayout};
 use super::state::{Overlay, Phase, State};
 use crate::text;
 
@@ -79,9 +79,9 @@ fn draw(state: &State, frame: &mut Frame<'_>) {
 }
 
 /// The screen for a process that has sent data.
-fn process(state: &State, frame: &mut Frame<'_>, screen: &Screen) {
+fn process(state: &State, frame: &mut Frame<'_>, screen: &ScreenLayout) {
     let Some(shown) = &state.shown else { return };
-    if screen.form == Form::Tiny {
+    if screen.form == HeaderForm::Tiny {
         put(frame, screen.title, 0, Line::from(" 80x24 is better"));
     } else {
         title::draw(state, frame, screen.title);
@@ -90,7 +90,7 @@ fn process(state: &State, frame: &mut Frame<'_>, screen: &Screen) {
         alert::draw_alone(state, frame, screen);
         return record::draw(state, open, frame, &layout::record(state.size));
     }
-    if screen.form != Form::Tiny {
+    if screen.form != HeaderForm::Tiny {
         tabs::draw(state, frame, screen.tabs);
         header(state, frame, screen);
     }
@@ -109,20 +109,20 @@ fn process(state: &State, frame: &mut Frame<'_>, screen: &Screen) {
 }
 
 /// Workers, tasks and coverage, on as many lines as are available.
-fn header(state: &State, frame: &mut Frame<'_>, screen: &Screen) {
+fn header(state: &State, frame: &mut Frame<'_>, screen: &ScreenLayout) {
     let Some(shown) = &state.shown else { return };
     let width = usize::from(screen.header.width);
     let lines = match screen.form {
-        Form::Tiny => return,
-        Form::Folded => vec![coverage::folded(shown, width)],
-        Form::Full => {
+        HeaderForm::Tiny => return,
+        HeaderForm::Folded => vec![coverage::folded(shown, width)],
+        HeaderForm::Full => {
             vec![
                 workers::line(state, shown, width),
                 tasks::line(state, shown, width),
                 coverage::line(shown, width),
             ]
         }
-        Form::Wide => vec![
+        HeaderForm::Wide => vec![
             workers::with_polls(state, shown, width),
             tasks::with_coverage(state, shown, width),
         ],

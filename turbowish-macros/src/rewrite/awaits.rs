@@ -8,7 +8,7 @@ use syn::{Block, Expr, ExprAsync, ExprAwait, ExprBlock, Item, Macro, Pat, Stmt, 
 
 use super::attr::{Scope, ours};
 use super::closure;
-use super::known_macros::{self, Known, Piece};
+use super::known_macros::{self, MacroKind, Piece};
 use super::opaque_macros;
 use super::output;
 use super::proc_static::{self, number, proc};
@@ -101,7 +101,7 @@ impl VisitMut for Numbering<'_> {
     }
 
     fn visit_macro_mut(&mut self, invocation: &mut Macro) {
-        let Known::Read(mut arguments) = known_macros::read(invocation) else {
+        let MacroKind::Read(mut arguments) = known_macros::read(invocation) else {
             return;
         };
         let (entered, waiting) = (self.entered, self.waiting);

@@ -102,7 +102,7 @@ impl<'ast> Visit<'ast> for ClosureAttributes {
 struct ClosureArguments {
     /// `let x = Arg::new(x);`
     give: TokenStream,
-    /// `let x = x.taken(); let (a, b) = y.taken();`
+    /// `let x = x.into_inner(); let (a, b) = y.into_inner();`
     take: TokenStream,
 }
 
@@ -143,10 +143,10 @@ impl ClosureArguments {
         self.give
             .extend(quote_spanned!(span=> #quiet let #name = #private::Arg::new(#name);));
         self.take.extend(if simple.is_some() {
-            quote_spanned!(span=> #quiet let #written = #name.taken();)
+            quote_spanned!(span=> #quiet let #written = #name.into_inner();)
         } else {
             // The part that the pattern does not bind is dropped with the rest.
-            quote_spanned!(span=> let #name = #name.taken(); let #written = #name;)
+            quote_spanned!(span=> let #name = #name.into_inner(); let #written = #name;)
         });
     }
 }

@@ -175,7 +175,7 @@ impl Intents {
             let span = ours(operation.span);
             let private = scope.private(span);
             told = quote_spanned! {span=>
-                #private::mean(#private::verb::#verb, &#operand, #how, #told)
+                #private::declare(#private::verb::#verb, &#operand, #how, #told)
             };
         }
         let probes = (!self.found.is_empty())

@@ -17,7 +17,7 @@ use syn::{Expr, Macro, Path, Result};
 use super::site;
 
 /// The classification of a macro.
-pub(crate) enum Known {
+pub(crate) enum MacroKind {
     /// The macro awaits nothing.
     Quiet,
     /// The parsed arguments.
@@ -168,21 +168,21 @@ const FORMS: &[(Form, &[&str])] = &[
 ];
 
 /// Parses the arguments of `invocation`, if its form is known.
-pub(crate) fn read(invocation: &Macro) -> Known {
+pub(crate) fn read(invocation: &Macro) -> MacroKind {
     let Some(form) = form(&invocation.path) else {
-        return Known::Opaque;
+        return MacroKind::Opaque;
     };
     let waits = form.waits();
     if form == Form::Inert {
-        return Known::Quiet;
+        return MacroKind::Quiet;
     }
     let tokens = &invocation.tokens;
     if !may_matter(tokens.clone()) {
         if !waits {
-            return Known::Quiet;
+            return MacroKind::Quiet;
         }
         let pieces = vec![Piece::Tokens(tokens.clone())];
-        return Known::Read(MacroArguments { waits, pieces });
+        return MacroKind::Read(MacroArguments { waits, pieces });
     }
     let mut reading = Reading::default();
     let read = |input: ParseStream<'_>| reading.all(form, input);
@@ -192,13 +192,13 @@ pub(crate) fn read(invocation: &Macro) -> Known {
         _ => invocation.parse_body_with(read).ok(),
     };
     match outcome {
-        Some(()) => Known::Read(MacroArguments {
+        Some(()) => MacroKind::Read(MacroArguments {
             waits,
             pieces: reading.pieces,
         }),
         // A macro with this form awaits only what is awaited in its arguments.
-        None if waits || has_await(tokens.clone()) => Known::Opaque,
-        None => Known::Quiet,
+        None if waits || has_await(tokens.clone()) => MacroKind::Opaque,
+        None => MacroKind::Quiet,
     }
 }
 

@@ -15,7 +15,7 @@ use syn::{
 };
 
 use super::attr::{Scope, ours};
-use super::known_macros::{self, Known, Piece};
+use super::known_macros::{self, MacroKind, Piece};
 use super::proc_static::{number, proc};
 use super::site::{self, Site};
 
@@ -146,13 +146,13 @@ impl Hiding {
 impl<'ast> Visit<'ast> for Hiding {
     fn visit_macro(&mut self, invocation: &'ast Macro) {
         let known = match known_macros::waits(&invocation.path) {
-            true => Known::Opaque,
+            true => MacroKind::Opaque,
             false => known_macros::read(invocation),
         };
         let arguments = match known {
-            Known::Quiet => return,
-            Known::Read(arguments) => arguments,
-            Known::Opaque => {
+            MacroKind::Quiet => return,
+            MacroKind::Read(arguments) => arguments,
+            MacroKind::Opaque => {
                 let place = site::first_span(invocation.path.to_token_stream());
                 return self.push(place, Site::of_macro(invocation));
             }
@@ -212,8 +212,8 @@ fn makes_a_future(awaited: &ExprAwait) -> bool {
         return false;
     };
     match known_macros::read(&invocation.mac) {
-        Known::Quiet => true,
-        Known::Read(_) => false,
-        Known::Opaque => !known_macros::has_await(invocation.mac.tokens.clone()),
+        MacroKind::Quiet => true,
+        MacroKind::Read(_) => false,
+        MacroKind::Opaque => !known_macros::has_await(invocation.mac.tokens.clone()),
     }
 }

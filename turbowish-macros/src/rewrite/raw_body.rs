@@ -49,13 +49,13 @@ impl MayBeFn for TraitItem {
 /// Parses an item without its documentation, and leaves the body of an `async fn` unparsed if
 /// possible.
 pub(crate) fn parse<T: MayBeFn>(head: &Head) -> Result<T> {
-    match unread(head) {
+    match with_raw_body(head) {
         Some(item) => Ok(item),
         None => syn::parse2(head.tokens()),
     }
 }
 
-fn unread<T: MayBeFn>(head: &Head) -> Option<T> {
+fn with_raw_body<T: MayBeFn>(head: &Head) -> Option<T> {
     let Braced { header, body } = head.is_async_fn().then(|| head.braced())??;
     let (uses, body) = split_uses(body);
     if may_begin_with_item(&body) {

@@ -326,7 +326,7 @@ pub struct Aggregate {
     /// Number of anomalies of each kind, indexed by [`Anomaly`].
     pub anomalies: [u64; ANOMALIES],
     /// Counters and gauges of the program, by site and proc.
-    pub meters: BTreeMap<MetricKey, MetricStats>,
+    pub metrics: BTreeMap<MetricKey, MetricStats>,
 }
 
 impl Aggregate {
@@ -347,8 +347,8 @@ impl Aggregate {
         for (count, more) in self.anomalies.iter_mut().zip(&other.anomalies) {
             *count += more;
         }
-        for (key, meter) in &other.meters {
-            self.meters.entry(*key).or_default().merge(meter);
+        for (key, metric) in &other.metrics {
+            self.metrics.entry(*key).or_default().merge(metric);
         }
     }
 
@@ -385,16 +385,16 @@ impl Aggregate {
     pub fn since(&self, earlier: &Self) -> Self {
         let nothing = ProcStats::default();
         let procs = self.procs.iter().enumerate();
+        let procs = procs.map(|(id, proc)| proc.since(earlier.procs.get(id).unwrap_or(&nothing)));
         let none = MetricStats::default();
-        let meters = self.meters.iter();
+        let metrics = self.metrics.iter().map(|(key, metric)| {
+            let before = earlier.metrics.get(key).unwrap_or(&none);
+            (*key, metric.since(before))
+        });
         Self {
-            procs: procs
-                .map(|(id, proc)| proc.since(earlier.procs.get(id).unwrap_or(&nothing)))
-                .collect(),
+            procs: procs.collect(),
             anomalies: self.anomalies,
-            meters: meters
-                .map(|(key, meter)| (*key, meter.since(earlier.meters.get(key).unwrap_or(&none))))
-                .collect(),
+            metrics: metrics.collect(),
         }
     }
 }

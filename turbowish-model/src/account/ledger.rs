@@ -48,7 +48,7 @@ pub struct Ledger {
     epoch: u32,
     depth: AtomicU32,
     base: AtomicU32,
-    still: AtomicU32,
+    reuse: AtomicU32,
     /// 1 if no await stack is recorded for the current bottom poll.
     quiet: AtomicU32,
     /// 1 if a call of the current task was first polled, ended or reached another await point in
@@ -57,7 +57,7 @@ pub struct Ledger {
     tick: AtomicU32,
     pub(crate) frames: AppendVec<Frame, FRAMES>,
     pub(crate) rows: CounterPages,
-    trail: AwaitStack,
+    await_stack: AwaitStack,
     fall: LastDrop,
     anomalies: [AtomicU64; ANOMALIES],
 }
@@ -73,13 +73,13 @@ impl Ledger {
             busy: AtomicU64::new(0),
             depth: AtomicU32::new(0),
             base: AtomicU32::new(0),
-            still: AtomicU32::new(REUSE_NONE),
+            reuse: AtomicU32::new(REUSE_NONE),
             quiet: AtomicU32::new(0),
             moved: AtomicU32::new(0),
             tick: AtomicU32::new(1),
             frames: AppendVec::default(),
             rows: CounterPages::default(),
-            trail: AwaitStack::default(),
+            await_stack: AwaitStack::default(),
             fall: LastDrop::default(),
             anomalies: core::array::from_fn(|_| AtomicU64::new(0)),
         }
@@ -115,8 +115,8 @@ impl Ledger {
     #[inline]
     #[must_use]
     pub fn still_down(&self) -> Option<u64> {
-        let still = self.still.load(Relaxed);
-        (still == REUSE_DOWN || still == REUSE_UNCHANGED).then(|| self.last.load(Relaxed))
+        let reuse = self.reuse.load(Relaxed);
+        (reuse == REUSE_DOWN || reuse == REUSE_UNCHANGED).then(|| self.last.load(Relaxed))
     }
 
     /// Clock reading to reuse when the innermost poll ends pending; `None` if user code may have
@@ -124,12 +124,12 @@ impl Ledger {
     #[inline]
     #[must_use]
     pub fn still_up(&self) -> Option<u64> {
-        (self.still.load(Relaxed) == REUSE_UP).then(|| self.last.load(Relaxed))
+        (self.reuse.load(Relaxed) == REUSE_UP).then(|| self.last.load(Relaxed))
     }
 
     /// Invalidates the last clock reading: code that emits no event may run from here on.
     pub fn user_code(&self) {
-        self.still.store(REUSE_NONE, Relaxed);
+        self.reuse.store(REUSE_NONE, Relaxed);
     }
 
     #[inline]
@@ -189,7 +189,7 @@ impl Ledger {
     /// this.
     #[inline]
     #[must_use]
-    pub fn here(&self) -> CurrentCall {
+    pub fn current_call(&self) -> CurrentCall {
         let Some(top) = self.top() else {
             return CurrentCall::default();
         };

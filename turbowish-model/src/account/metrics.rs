@@ -121,9 +121,9 @@ impl Metrics {
         for (site, cells) in self.sites.iter() {
             for (_, cell) in cells.cells.iter() {
                 let read = self.sequence.read(relax, || cell.read());
-                if let Some((owner, tally)) = read {
+                if let Some((owner, stats)) = read {
                     let key = (site as u32, owner.wrapping_sub(1));
-                    into.entry(key).or_default().merge(&tally);
+                    into.entry(key).or_default().merge(&stats);
                 }
             }
         }
@@ -140,12 +140,12 @@ impl Cell {
             least: self.least.load(Relaxed).cast_signed(),
             most: self.most.load(Relaxed).cast_signed(),
         });
-        let tally = MetricStats {
+        let stats = MetricStats {
             updates: self.updates.load(Relaxed),
             total: if gauge.is_some() { 0 } else { value },
             gauge,
         };
-        (owner != 0).then_some((owner, tally))
+        (owner != 0).then_some((owner, stats))
     }
 }
 

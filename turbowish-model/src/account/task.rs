@@ -82,11 +82,11 @@ pub struct FirstPollCell {
 impl FirstPollCell {
     /// Publishes the task at the start of its first poll.
     #[inline]
-    pub fn begin(&self, birth: &TaskMeta) {
+    pub fn begin(&self, meta: &TaskMeta) {
         let writing = self.sequence.write();
-        self.id.store(birth.id, Relaxed);
-        self.created.store(birth.created, Relaxed);
-        self.future_bytes.store(birth.future_bytes, Relaxed);
+        self.id.store(meta.id, Relaxed);
+        self.created.store(meta.created, Relaxed);
+        self.future_bytes.store(meta.future_bytes, Relaxed);
         drop(writing);
     }
 
@@ -111,8 +111,8 @@ impl FirstPollCell {
     /// Returns the task, if there is one. `relax` lets other threads run while a write is in
     /// progress.
     pub fn read(&self, relax: &mut dyn FnMut()) -> Option<TaskMeta> {
-        let birth = self.sequence.read(relax, || self.own());
-        (birth.id != 0).then_some(birth)
+        let meta = self.sequence.read(relax, || self.own());
+        (meta.id != 0).then_some(meta)
     }
 }
 
@@ -120,7 +120,7 @@ impl FirstPollCell {
 #[derive(Debug, Default)]
 pub struct TaskCell {
     /// The constant data of the task.
-    pub birth: TaskMeta,
+    pub meta: TaskMeta,
     sequence: SeqLock,
     /// Number plus one of the thread that polls the task or polled it last, with [`POLLED`] during
     /// the poll. 0 before the first poll.
@@ -237,13 +237,13 @@ pub struct TaskReading {
 impl TaskReading {
     /// Creates the reading of a task in its first poll.
     #[must_use]
-    pub fn first(birth: &TaskMeta, epoch: u32, thread: u32, readied: Option<WakeCause>) -> Self {
+    pub fn first(meta: &TaskMeta, epoch: u32, thread: u32, readied: Option<WakeCause>) -> Self {
         Self {
             thread: Some(thread),
             last: Some(LastPoll { thread, readied }),
             epoch,
-            since: birth.created,
-            began: birth.created,
+            since: meta.created,
+            began: meta.created,
             polls: 1,
             ..Self::default()
         }
@@ -267,9 +267,9 @@ impl TaskReading {
 impl TaskCell {
     /// Creates the cell of a task that was not polled yet.
     #[must_use]
-    pub fn new(birth: TaskMeta) -> Self {
+    pub fn new(meta: TaskMeta) -> Self {
         Self {
-            birth,
+            meta,
             ..Self::default()
         }
     }
@@ -299,7 +299,7 @@ impl TaskCell {
         self.ready.store(readied.since, Release);
     }
 
-    /// Ends a root poll as pending. `trail` passes the await stack from the first frame that
+    /// Ends a root poll as pending. `await_stack` passes the await stack from the first frame that
     /// differs from the published one, outermost first; if none differs it passes nothing and
     /// returns `false`.
     #[inline]
@@ -308,7 +308,7 @@ impl TaskCell {
         t: u64,
         hold: u64,
         running: u64,
-        trail: impl FnOnce(&mut dyn FnMut(AwaitFrame)) -> bool,
+        await_stack: impl FnOnce(&mut dyn FnMut(AwaitFrame)) -> bool,
     ) {
         let writing = self.sequence.write();
         let thread = self.thread.load(Relaxed);
@@ -318,7 +318,7 @@ impl TaskCell {
         raise(&self.longest, hold);
         let mut first = None;
         let mut len = 0;
-        let moved = trail(&mut |step| {
+        let moved = await_stack(&mut |step| {
             // The frames above the first one passed are one per level.
             len = len.max(*first.get_or_insert(step.level));
             if len < STACK_LIMIT {

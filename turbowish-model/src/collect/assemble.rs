@@ -40,7 +40,7 @@ pub trait Names {
         &[]
     }
     /// The counter or gauge with this site number.
-    fn meter(&self, _site: u32) -> Option<MetricName<'_>> {
+    fn metric(&self, _site: u32) -> Option<MetricName<'_>> {
         None
     }
 }
@@ -63,7 +63,7 @@ impl<N: Names> Assembly<'_, N> {
     /// Returns a row for each proc, by id.
     #[must_use]
     pub fn procs(&self) -> Vec<ProcRow> {
-        let procs = self.now.tally.procs.iter().enumerate();
+        let procs = self.now.aggregate.procs.iter().enumerate();
         procs
             .filter_map(|(id, today)| self.proc_row(id as u32, today))
             .collect()
@@ -72,7 +72,12 @@ impl<N: Names> Assembly<'_, N> {
     fn proc_row(&self, id: u32, today: &ProcStats) -> Option<ProcRow> {
         let name = self.names.proc(id)?;
         let nothing = ProcStats::default();
-        let window = self.window.tally.procs.get(id as usize).unwrap_or(&nothing);
+        let window = self
+            .window
+            .aggregate
+            .procs
+            .get(id as usize)
+            .unwrap_or(&nothing);
         let ns = |sum| self.scale.ns(positive(window.sum(sum)));
         let running = positive(window.sum(Sum::Running));
         Some(ProcRow {
@@ -109,8 +114,8 @@ impl<N: Names> Assembly<'_, N> {
         })
     }
 
-    fn distribution(&self, tally: &ProcStats, population: Population) -> Distribution {
-        let buckets: &Buckets = &tally.populations[population as usize];
+    fn distribution(&self, stats: &ProcStats, population: Population) -> Distribution {
+        let buckets: &Buckets = &stats.populations[population as usize];
         let top = buckets
             .iter()
             .last()
@@ -118,12 +123,12 @@ impl<N: Names> Assembly<'_, N> {
         // For polls the window's own maximum is known; elsewhere the largest bucket bounds it from
         // above.
         let max = match population {
-            Population::PollHold => tally.recent_longest.min(top),
-            _ => tally.peak(population).min(top),
+            Population::PollHold => stats.recent_longest.min(top),
+            _ => stats.peak(population).min(top),
         };
         Distribution {
             n: buckets.total(),
-            sum_ns: self.scale.ns(positive(tally.sum_of(population))),
+            sum_ns: self.scale.ns(positive(stats.sum_of(population))),
             max_ns: self.scale.ns(max),
             buckets: bounds(buckets, self.scale),
         }
@@ -146,8 +151,8 @@ impl<N: Names> Assembly<'_, N> {
         }
     }
 
-    fn callers(&self, tally: &ProcStats) -> Vec<Caller> {
-        let edges = tally.edges.iter().filter(|(_, edge)| edge.polls > 0);
+    fn callers(&self, stats: &ProcStats) -> Vec<Caller> {
+        let edges = stats.edges.iter().filter(|(_, edge)| edge.polls > 0);
         let mut callers: Vec<Caller> = edges
             .filter_map(|(&id, edge)| {
                 let proc = match id {
@@ -169,7 +174,7 @@ impl<N: Names> Assembly<'_, N> {
     /// Returns a row for each await point with waits, by proc and await point.
     #[must_use]
     pub fn awaits(&self) -> Vec<AwaitRow> {
-        let procs = self.now.tally.procs.iter().enumerate();
+        let procs = self.now.aggregate.procs.iter().enumerate();
         procs
             .flat_map(|(id, today)| self.await_rows(id as u32, today))
             .collect()
@@ -177,7 +182,12 @@ impl<N: Names> Assembly<'_, N> {
 
     fn await_rows(&self, id: u32, today: &ProcStats) -> Vec<AwaitRow> {
         let nothing = ProcStats::default();
-        let window = self.window.tally.procs.get(id as usize).unwrap_or(&nothing);
+        let window = self
+            .window
+            .aggregate
+            .procs
+            .get(id as usize)
+            .unwrap_or(&nothing);
         let Some(name) = self.names.proc(id) else {
             return Vec::new();
         };
@@ -214,30 +224,30 @@ impl<N: Names> Assembly<'_, N> {
     #[must_use]
     pub fn task(
         &self,
-        birth: &TaskMeta,
+        meta: &TaskMeta,
         reading: &TaskReading,
         polled: Option<&[crate::collect::read::OpenPollReading]>,
         word: &str,
         parts: TaskParts,
     ) -> Option<TaskRow> {
-        let root = self.names.proc(birth.root())?;
+        let root = self.names.proc(meta.root())?;
         let now = self.read_at(reading);
         let age = |since: u64| self.scale.ns(now.saturating_sub(since));
         let mut row = TaskRow {
-            id: birth.id,
+            id: meta.id,
             state: TaskState::Waiting,
             since_ns: age(reading.since),
-            age_ns: age(birth.created),
+            age_ns: age(meta.created),
             polls: reading.polls,
             running_ns: self.scale.ns(reading.running),
             max_poll_ns: self.scale.ns(reading.longest),
-            future_bytes: u64::from(birth.future_bytes),
+            future_bytes: u64::from(meta.future_bytes),
             stack_truncated: reading.truncated,
             last_poll: self.last_poll(reading, polled.is_some()),
             ..TaskRow::default()
         };
         if parts.name {
-            row.name = alloc::format!("{word}-{}", birth.ordinal());
+            row.name = alloc::format!("{word}-{}", meta.ordinal());
         }
         if parts.root {
             row.root = String::from(root.path);
@@ -339,9 +349,9 @@ fn unseen(name: &ProcName<'_>) -> Place {
     }
 }
 
-fn yielded(tally: &ProcStats) -> u64 {
-    let rest = positive(tally.sum(Sum::Wall)).saturating_sub(positive(tally.sum(Sum::Unstarted)));
-    rest.saturating_sub(positive(tally.sum(Sum::Hold)))
+fn yielded(stats: &ProcStats) -> u64 {
+    let rest = positive(stats.sum(Sum::Wall)).saturating_sub(positive(stats.sum(Sum::Unstarted)));
+    rest.saturating_sub(positive(stats.sum(Sum::Hold)))
 }
 
 /// Zero for a negative sum: a window's sum may be slightly negative if a thread was read in the

@@ -26,7 +26,7 @@ pub struct Totals {
     /// The instant, in clock ticks.
     pub at: u64,
     /// Totals since the start of accounting, closed at `at`.
-    pub tally: Aggregate,
+    pub aggregate: Aggregate,
     /// Busy time in ticks by thread number, the open poll included.
     pub busy: BTreeMap<u32, u64>,
 }
@@ -38,7 +38,7 @@ struct Stretch {
     procs: Vec<(u32, ProcStats)>,
     busy: Vec<(u32, u64)>,
     /// Metrics that were updated in the stretch.
-    meters: BTreeMap<MetricKey, MetricStats>,
+    metrics: BTreeMap<MetricKey, MetricStats>,
 }
 
 /// Totals since the start, and the growth of the last minute.
@@ -56,7 +56,7 @@ pub struct History {
 pub struct Window {
     /// Growth within the window. Peaks cover the time since the start, except `recent_longest`,
     /// which covers the window.
-    pub tally: Aggregate,
+    pub aggregate: Aggregate,
     /// Busy time in ticks by thread number within the window.
     pub busy: BTreeMap<u32, u64>,
     /// Length, in clock ticks.
@@ -110,7 +110,7 @@ impl History {
     }
 
     fn stretch(&self, totals: &Totals) -> Stretch {
-        let grown = totals.tally.since(&self.last.tally);
+        let grown = totals.aggregate.since(&self.last.aggregate);
         let procs = (0..).zip(grown.procs);
         let procs = procs.filter(|(_, proc)| !proc.is_still());
         let busy = totals.busy.iter().filter_map(|(&thread, &busy)| {
@@ -121,10 +121,10 @@ impl History {
             begin: self.last.at,
             procs: procs.collect(),
             busy: busy.collect(),
-            meters: grown
-                .meters
+            metrics: grown
+                .metrics
                 .into_iter()
-                .filter(|(_, meter)| meter.updates > 0)
+                .filter(|(_, metric)| metric.updates > 0)
                 .collect(),
         }
     }
@@ -140,13 +140,13 @@ impl History {
         let mut window = match begin {
             Some(begin) if begin > self.start => self.sum(now, begin),
             _ => Window {
-                tally: since_start(&now.tally),
+                aggregate: since_start(&now.aggregate),
                 busy: now.busy.clone(),
                 length: now.at.saturating_sub(self.start),
                 since_start: true,
             },
         };
-        window.tally.procs.iter_mut().for_each(ProcStats::floor);
+        window.aggregate.procs.iter_mut().for_each(ProcStats::floor);
         window
     }
 
@@ -177,28 +177,28 @@ impl History {
             length: now.at.saturating_sub(begin),
             ..Window::default()
         };
-        window.tally.anomalies = now.tally.anomalies;
+        window.aggregate.anomalies = now.aggregate.anomalies;
         for (id, proc) in sum.procs {
-            *window.tally.proc(id) = proc;
+            *window.aggregate.proc(id) = proc;
         }
         // The window still needs a row for each known proc, with present values.
-        for (id, today) in now.tally.procs.iter().enumerate() {
-            let proc = window.tally.proc(id as u32);
+        for (id, today) in now.aggregate.procs.iter().enumerate() {
+            let proc = window.aggregate.proc(id as u32);
             proc.open_longest = today.open_longest;
             proc.future_bytes = today.future_bytes;
         }
         window.busy.extend(sum.busy);
-        window.tally.meters = sum.meters;
+        window.aggregate.metrics = sum.metrics;
         window
     }
 }
 
-fn since_start(tally: &Aggregate) -> Aggregate {
-    let mut tally = tally.clone();
-    for proc in &mut tally.procs {
+fn since_start(aggregate: &Aggregate) -> Aggregate {
+    let mut aggregate = aggregate.clone();
+    for proc in &mut aggregate.procs {
         proc.recent_longest = proc.peak(crate::account::counters::Population::PollHold);
     }
-    tally
+    aggregate
 }
 
 impl Stretch {
@@ -215,8 +215,8 @@ impl Stretch {
                 None => self.busy.push((*thread, *busy)),
             }
         }
-        for (key, meter) in &other.meters {
-            self.meters.entry(*key).or_default().merge(meter);
+        for (key, metric) in &other.metrics {
+            self.metrics.entry(*key).or_default().merge(metric);
         }
     }
 }
@@ -231,7 +231,7 @@ mod tests {
             at,
             ..Totals::default()
         };
-        totals.tally.proc(1).add(Sum::Running, running);
+        totals.aggregate.proc(1).add(Sum::Running, running);
         totals.busy.insert(0, running);
         totals
     }
@@ -243,7 +243,7 @@ mod tests {
             history.tick(totals(1000 + tick * 250, tick * 10));
         }
         let window = history.window(&totals(1000 + ticks * 250 + 100, ticks * 10 + 4), length);
-        let running = window.tally.procs[1].sum(Sum::Running);
+        let running = window.aggregate.procs[1].sum(Sum::Running);
         assert_eq!(
             (window.length, running, window.since_start),
             expected,
@@ -270,7 +270,7 @@ mod tests {
         history.tick(totals(250, 10));
         let window = history.window(&totals(300, 8), Some(50));
         assert_eq!((window.length, window.since_start), (50, false));
-        assert_eq!(window.tally.procs[1].sum(Sum::Running), 0);
+        assert_eq!(window.aggregate.procs[1].sum(Sum::Running), 0);
     }
 
     #[test]

@@ -57,21 +57,21 @@ impl<N: Names> Assembly<'_, N> {
     #[must_use]
     pub fn counters(&self) -> Vec<CounterRow> {
         let mut rows: BTreeMap<(String, MetricKind, Option<String>), Sums> = BTreeMap::new();
-        for (&key, tally) in &self.now.tally.meters {
-            let Some(meter) = self.names.meter(key.0) else {
+        for (&key, stats) in &self.now.aggregate.metrics {
+            let Some(metric) = self.names.metric(key.0) else {
                 continue;
             };
-            let named = (meter.shown(), meter.kind, self.owner(key));
+            let named = (metric.shown(), metric.kind, self.owner(key));
             let sums = rows.entry(named).or_insert_with(|| Sums {
                 at: Spot {
-                    file: meter.file.to_string(),
-                    line: meter.line,
-                    column: meter.column,
+                    file: metric.file.to_string(),
+                    line: metric.line,
+                    column: metric.column,
                 },
                 ..Sums::default()
             });
-            sums.all.merge(tally);
-            if let Some(recent) = self.window.tally.meters.get(&key) {
+            sums.all.merge(stats);
+            if let Some(recent) = self.window.aggregate.metrics.get(&key) {
                 sums.recent.merge(recent);
             }
         }

@@ -115,8 +115,8 @@ impl Ledger {
         let mut rows = Vec::new();
         let whole = self.sequence.try_read(WHOLE, || self.read_whole(&mut rows));
         let reading = whole.unwrap_or_else(|| self.read_apart(&mut rows, relax));
-        for (proc, tally) in &rows {
-            into.proc(*proc).add_counters(tally);
+        for (proc, stats) in &rows {
+            into.proc(*proc).add_counters(stats);
         }
         for (proc, row) in self.rows.iter() {
             row.collect_details(into.proc(proc));
@@ -172,26 +172,26 @@ impl Ledger {
         let mut reading = ThreadReading::default();
         let mut apart = Vec::new();
         for (proc, row) in self.rows.iter() {
-            let (tally, open, latest) = self.sequence.read(relax, || {
+            let (stats, open, latest) = self.sequence.read(relax, || {
                 let open = self.read_frames();
                 (self.read_row(row), open, self.latest())
             });
-            reading.busy = reading.busy.wrapping_add(tally.sum(Sum::Running));
+            reading.busy = reading.busy.wrapping_add(stats.sum(Sum::Running));
             reading.latest = reading.latest.max(latest);
             if open.iter().any(|poll| poll.proc == proc) {
                 apart.push((proc, open.clone()));
             }
             reading.open = open;
-            rows.push((proc, tally));
+            rows.push((proc, stats));
         }
         reading.apart = Some(apart);
         reading
     }
 
     fn read_row(&self, row: &ProcCounters) -> ProcStats {
-        let mut tally = ProcStats::default();
-        row.collect(self.tick(), &mut tally);
-        tally
+        let mut stats = ProcStats::default();
+        row.collect(self.tick(), &mut stats);
+        stats
     }
 }
 

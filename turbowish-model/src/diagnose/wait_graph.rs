@@ -69,7 +69,7 @@ pub struct CycleStep {
     pub link: Dependency,
     /// Index in [`Situation::candidates`] of a task that can resume and may have received from the
     /// next step's task what `link` is based on.
-    pub heir: Option<usize>,
+    pub candidate: Option<usize>,
 }
 
 /// Reason why a wait depends on a task.
@@ -105,11 +105,11 @@ pub(crate) use self::fixpoint::was_left;
 impl Waits {
     /// Finds the cycles of a situation.
     #[must_use]
-    pub fn of(scene: &Situation) -> Self {
-        let mut world = fixpoint::Solver::new(scene);
-        world.settle();
+    pub fn of(situation: &Situation) -> Self {
+        let mut solver = fixpoint::Solver::new(situation);
+        solver.settle();
         Self {
-            cycles: cycle::find(&world),
+            cycles: cycle::find(&solver),
         }
     }
 }
@@ -120,7 +120,9 @@ impl Cycle {
     #[must_use]
     pub fn is_certain(&self) -> bool {
         let proven = |step: &CycleStep| match step.link {
-            Dependency::Receives(tie) | Dependency::Sends(tie) => tie == Evidence::Proven,
+            Dependency::Receives(evidence) | Dependency::Sends(evidence) => {
+                evidence == Evidence::Proven
+            }
             Dependency::Holds(_) | Dependency::Granted(_) | Dependency::Before(_) => true,
         };
         self.is_likely() && self.steps.iter().all(proven)
@@ -129,7 +131,7 @@ impl Cycle {
     /// Whether no task is known that may have received what a step is based on.
     #[must_use]
     pub fn is_likely(&self) -> bool {
-        self.steps.iter().all(|step| step.heir.is_none())
+        self.steps.iter().all(|step| step.candidate.is_none())
     }
 
     /// Whether one task waits for itself.

@@ -174,7 +174,7 @@ impl<R: Row> FilterNode<R> {
             }
             Self::Field(column, wanted) => {
                 let value = looked.value(column)?;
-                let said = Said::of(&value);
+                let said = ValueTexts::of(&value);
                 let each = |wanted: &Wanted| wanted.is(said.as_ref(), looked.budget);
                 fold(wanted.iter().map(each), true)
             }
@@ -206,7 +206,7 @@ fn fold(parts: impl Iterator<Item = Option<bool>>, decisive: bool) -> Option<boo
 
 /// The texts of a value.
 #[derive(Default)]
-struct Said {
+struct ValueTexts {
     /// Texts of which a part may match.
     partly: Texts,
     /// Texts that must match as a whole: a part of a number is another number, and 5 must not find
@@ -214,7 +214,7 @@ struct Said {
     wholly: Texts,
 }
 
-impl Said {
+impl ValueTexts {
     /// Texts of a value; `None` if it is unknown.
     fn of(value: &Value<'_>) -> Option<Self> {
         let mut said = Self::default();
@@ -240,7 +240,7 @@ impl Said {
 }
 
 impl Wanted {
-    fn is(&self, said: Option<&Said>, budget: &Budget<'_>) -> Option<bool> {
+    fn is(&self, said: Option<&ValueTexts>, budget: &Budget<'_>) -> Option<bool> {
         let (pattern, said) = match (self, said) {
             (Self::Unknown, said) => return Some(said.is_none()),
             (Self::Text(pattern) | Self::Whole(pattern), said) => (pattern, said?),

@@ -6,7 +6,7 @@ mod columns;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-pub use self::columns::{Involved, tally, worst, worst_first};
+pub use self::columns::{Involved, severity_counts, worst, worst_first};
 use super::Place;
 use super::json::{FieldValue, Spelled as _, put};
 use super::pitfall::Pitfall;

@@ -42,7 +42,7 @@ impl Combinator {
     /// The kind of an await point whose text shows that it polls several futures, or borrows one;
     /// `None` otherwise.
     #[must_use]
-    pub fn told(expr: &str) -> Option<Self> {
+    pub fn from_expr(expr: &str) -> Option<Self> {
         let path = expr.trim_start();
         let end = path.find(|c: char| !(c.is_alphanumeric() || "_: ".contains(c)))?;
         let name = path[..end].rsplit(':').next().unwrap_or_default().trim();
@@ -64,8 +64,8 @@ impl Combinator {
     #[must_use]
     pub fn of(expr: &str) -> Self {
         let is_stream = || last_method(expr).is_some_and(|method| STREAM.contains(&method));
-        match Self::told(expr) {
-            Some(told) => told,
+        match Self::from_expr(expr) {
+            Some(guess) => guess,
             None if is_stream() => Self::Unordered,
             None => Self::Several,
         }
@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn the_text_alone_tells_macros_and_futures_that_are_lent() {
-        let check = |expr, expected| assert_eq!(Combinator::told(expr), expected, "{expr}");
+        let check = |expr, expected| assert_eq!(Combinator::from_expr(expr), expected, "{expr}");
         check("tokio::join!(..)", Some(Combinator::Join));
         check("try_join!(..)", Some(Combinator::TryJoin));
         check("futures::select_biased! {..}", Some(Combinator::Select));

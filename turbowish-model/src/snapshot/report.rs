@@ -228,7 +228,7 @@ fn procs(snapshot: &Snapshot) -> Vec<String> {
         // One more space separates the percentiles from the counts.
         Header::numbers(&*column.title, column.width + usize::from(at == 0))
     }));
-    let mut grid = TextTable::new(heads);
+    let mut text_table = TextTable::new(heads);
     let shown = shown(rows, snapshot.window_ns);
     for row in &rows[..shown] {
         let mut cells = sums(&row.proc, row.running_ns, snapshot);
@@ -240,14 +240,14 @@ fn procs(snapshot: &Snapshot) -> Vec<String> {
                 .iter()
                 .map(|column| aligned(column, row, &context, style)),
         );
-        grid.push(cells);
+        text_table.push(cells);
     }
     if shown < rows.len() {
         let more = format!("{} more", rows.len() - shown);
-        grid.push(sums(&more, running(&rows[shown..]), snapshot));
+        text_table.push(sums(&more, running(&rows[shown..]), snapshot));
     }
-    grid.push(sums("total in polls", running(rows), snapshot));
-    grid.lines()
+    text_table.push(sums("total in polls", running(rows), snapshot));
+    text_table.lines()
 }
 
 /// Number of procs with their own line.
@@ -283,7 +283,7 @@ fn stuck(snapshot: &Snapshot) -> Vec<String> {
     let mut lines = alloc::vec![format!(
         "stuck at exit: {count} {plural} had not ended, worst first"
     )];
-    let mut grid = TextTable::new(alloc::vec![
+    let mut text_table = TextTable::new(alloc::vec![
         Header::words("", 0),
         Header::words("", 0),
         Header::numbers("", 0),
@@ -293,10 +293,11 @@ fn stuck(snapshot: &Snapshot) -> Vec<String> {
         Header::words("", 0),
     ]);
     for task in tasks.rows.iter().take(WAITING_ROWS) {
-        grid.push(stands(task, &snapshot.alerts.rows));
+        text_table.push(stands(task, &snapshot.alerts.rows));
     }
     lines.extend(
-        grid.lines()
+        text_table
+            .lines()
             .into_iter()
             .skip(1)
             .map(|line| format!("  {line}")),

@@ -74,20 +74,20 @@ impl TextTable {
     #[must_use]
     pub fn of<R: Row>(columns: &[Column<R>], rows: &[R], context: &Context, style: Style) -> Self {
         let heads = columns.iter().enumerate();
-        let mut grid = Self::new(
+        let mut text_table = Self::new(
             heads
                 .map(|(at, column)| Header::of(column, at == 0))
                 .collect(),
         );
         for row in rows {
-            grid.push(
+            text_table.push(
                 columns
                     .iter()
                     .map(|column| aligned(column, row, context, style))
                     .collect(),
             );
         }
-        grid
+        text_table
     }
 
     /// Adds a row. Cells beyond the headers are ignored. Each cell is printed on one line, whatever
@@ -165,19 +165,19 @@ mod tests {
 
     #[test]
     fn columns_are_as_wide_as_their_widest_cell() {
-        let mut grid = TextTable::new(vec![
+        let mut text_table = TextTable::new(vec![
             Header::words("PROC", 6),
             Header::numbers("N", 0),
             Header::words("AT", 0),
         ]);
-        grid.push(vec!["a".to_string(), "5".to_string(), String::new()]);
-        grid.push(vec![
+        text_table.push(vec!["a".to_string(), "5".to_string(), String::new()]);
+        text_table.push(vec![
             "µ::longer".to_string(),
             "1234".to_string(),
             "x.rs:1".to_string(),
         ]);
         assert_eq!(
-            grid.lines(),
+            text_table.lines(),
             [
                 "PROC         N AT",
                 "a            5",
@@ -189,10 +189,11 @@ mod tests {
     #[test]
     fn an_extremely_wide_cell_sticks_out_of_its_column() {
         let check = |width: usize, expected: usize| {
-            let mut grid = TextTable::new(vec![Header::words("A", 2), Header::numbers("N", 2)]);
-            grid.push(vec!["x".repeat(width), "1".to_string()]);
-            grid.push(vec!["y".to_string(), "2".repeat(width)]);
-            let lines = grid.lines();
+            let mut text_table =
+                TextTable::new(vec![Header::words("A", 2), Header::numbers("N", 2)]);
+            text_table.push(vec!["x".repeat(width), "1".to_string()]);
+            text_table.push(vec!["y".to_string(), "2".repeat(width)]);
+            let lines = text_table.lines();
             assert_eq!(lines[1].len(), width + 1 + expected, "{width}");
             assert_eq!(lines[2].len(), expected + 1 + width, "{width}");
         };

@@ -8,10 +8,10 @@ use turbowish_model::snapshot::alert::Alert;
 use turbowish_model::snapshot::pitfall::Pitfall;
 
 use crate::play::{Play, check, check_still};
-use turbowish_testing::scenes::{MS, SECOND, START, Stage, place, spot};
+use turbowish_testing::situations::{MS, SECOND, START, SituationBuilder, place, spot};
 
 /// The key-value server of the screens: three tasks, two mutexes and a bounded channel.
-fn server(stage: &mut Stage) {
+fn server(stage: &mut SituationBuilder) {
     stage.task("conn:51022", "conn.rs:88 self.repl.send(cmd)");
     stage.task("repl-1", "repl.rs:51 self.log.lock()");
     stage.task("snapshot", "snapshot.rs:97 self.db.lock()");
@@ -39,7 +39,7 @@ fn one(play: &Play) -> &Alert {
 
 #[test]
 fn the_cycle_is_told_in_its_order() {
-    let mut stage = Stage::new();
+    let mut stage = SituationBuilder::new();
     server(&mut stage);
     let mut play = Play::new(stage);
     play.until(41_000, |_, _| ());
@@ -118,7 +118,7 @@ fn the_cycle_is_told_in_its_order() {
 
 #[test]
 fn an_end_that_was_only_used_is_no_proof() {
-    let mut stage = Stage::new();
+    let mut stage = SituationBuilder::new();
     server(&mut stage);
     stage.on("repl").intents.clear();
     stage.on("repl").intending = 0;
@@ -137,7 +137,7 @@ fn an_end_that_was_only_used_is_no_proof() {
     );
 }
 
-fn crossed(stage: &mut Stage) {
+fn crossed(stage: &mut SituationBuilder) {
     stage.task("a", "a.rs:2 y.lock()");
     stage.task("b", "b.rs:2 x.lock()");
     stage.mutex("x");
@@ -190,7 +190,7 @@ fn it_goes_when_it_has_been_gone_for_a_second() {
 
 #[test]
 fn it_is_the_same_one_while_more_come_to_it() {
-    let mut stage = Stage::new();
+    let mut stage = SituationBuilder::new();
     crossed(&mut stage);
     let mut play = Play::new(stage);
     play.until(500, |_, _| ());
@@ -236,7 +236,7 @@ fn what_was_raised_before_gives_way_to_its_cause() {
 
 #[test]
 fn one_task_alone() {
-    let mut stage = Stage::new();
+    let mut stage = SituationBuilder::new();
     stage.task("a", "a.rs:2 x.lock()");
     stage.mutex("x");
     stage.locks("a", "x").spot = Some(spot("a.rs:1"));
@@ -268,13 +268,13 @@ fn one_task_alone() {
 
 #[test]
 fn what_may_have_gone_to_another_task_is_a_possibility() {
-    let mut stage = Stage::new();
+    let mut stage = SituationBuilder::new();
     stage.task("main", "m.rs:4 LOCK.lock()");
     stage.task("child", "c.rs:2 sleep(day)");
     stage.mutex("x");
     stage.locks("main", "x").spot = Some(spot("m.rs:2"));
     stage.waits("main", Role::Lock, "x");
-    stage.heir("main", "child", START - 10 * MS);
+    stage.candidate("main", "child", START - 10 * MS);
     let mut play = Play::new(stage);
     play.until(1_000, |_, _| ());
     let alert = one(&play);
@@ -288,7 +288,7 @@ fn what_may_have_gone_to_another_task_is_a_possibility() {
         "not released for 2.00 s, taken at m.rs:2, by"
     );
     // The child ends, and it is known.
-    play.until(1_500, |stage, _| stage.scene.candidates.clear());
+    play.until(1_500, |stage, _| stage.situation.candidates.clear());
     assert!(one(&play).certain);
     assert_eq!(
         one(&play).title,
@@ -303,7 +303,7 @@ fn what_may_have_gone_to_another_task_is_a_possibility() {
 
 #[test]
 fn one_task_at_both_ends_of_a_channel() {
-    let build = |stage: &mut Stage| {
+    let build = |stage: &mut SituationBuilder| {
         stage.task("a", "a.rs:2 rx.recv()");
         stage.resource(Kind::Mpsc, "q", None);
         stage.uses("a", Role::Send, "q");
@@ -315,12 +315,12 @@ fn one_task_at_both_ends_of_a_channel() {
         500,
         &["250 + alert self deadlock: a waits on mpsc q, whose only senders it holds, 250ms"],
     );
-    let another = |stage: &mut Stage| {
+    let another = |stage: &mut SituationBuilder| {
         build(stage);
         stage.uses("?", Role::Send, "q");
     };
     check_still(another, 10_000, &[]);
-    let closed = |stage: &mut Stage| {
+    let closed = |stage: &mut SituationBuilder| {
         build(stage);
         stage.on("q").closed = true;
     };
@@ -341,7 +341,7 @@ fn a_deadlock_stays_one_while_a_task_of_it_is_paused() {
 
 #[test]
 fn a_timer_in_a_select_ends_it() {
-    let build = |stage: &mut Stage, branches| {
+    let build = |stage: &mut SituationBuilder, branches| {
         crossed(stage);
         stage.get("a").tree[0].kind = NodeKind::Select;
         stage.get("a").tree[0].branches = branches;
@@ -352,7 +352,7 @@ fn a_timer_in_a_select_ends_it() {
             "app::a::lock",
             "a.rs:2 y.lock()",
         );
-        stage.on("y").waiters[0].seat =
+        stage.on("y").waiters[0].future =
             turbowish_model::diagnose::situation::FutureRef::Node(child);
         // Not long enough to be another matter.
         for name in ["x", "y"] {

@@ -4,13 +4,13 @@
 use turbowish_model::diagnose::situation::{Cut, Ended, Proc, Site, Source};
 
 use crate::play::{check, check_still};
-use turbowish_testing::scenes::{START, Stage, place, spot};
+use turbowish_testing::situations::{START, SituationBuilder, place, spot};
 
 #[test]
 fn a_panic_that_nobody_hears_of() {
     let build = |detached| {
-        move |stage: &mut Stage| {
-            stage.scene.ended.push(Ended {
+        move |stage: &mut SituationBuilder| {
+            stage.situation.ended.push(Ended {
                 id: 9,
                 name: "flush-3".to_owned(),
                 root: "app::flush".to_owned(),
@@ -21,9 +21,9 @@ fn a_panic_that_nobody_hears_of() {
             });
         }
     };
-    let forget = |stage: &mut Stage, ms: u64| {
+    let forget = |stage: &mut SituationBuilder, ms: u64| {
         if ms == 30_000 {
-            stage.scene.ended.clear();
+            stage.situation.ended.clear();
         }
     };
     check(
@@ -41,8 +41,8 @@ fn a_panic_that_nobody_hears_of() {
         5_000,
         |stage, ms| {
             if ms == 1_000 {
-                let again = stage.scene.ended[0].clone();
-                stage.scene.ended.push(Ended {
+                let again = stage.situation.ended[0].clone();
+                stage.situation.ended.push(Ended {
                     id: 10,
                     name: "flush-4".to_owned(),
                     at: START + 1_000_000_000,
@@ -56,19 +56,19 @@ fn a_panic_that_nobody_hears_of() {
     check(build(None), 5_000, forget, &[]);
 }
 
-fn proc<'a>(stage: &'a mut Stage, path: &str) -> &'a mut Proc {
-    stage.scene.procs.push(Proc {
+fn proc<'a>(stage: &'a mut SituationBuilder, path: &str) -> &'a mut Proc {
+    stage.situation.procs.push(Proc {
         path: path.to_owned(),
         spot: spot("write.rs:9"),
         ..Proc::default()
     });
-    stage.scene.procs.last_mut().expect("a proc")
+    stage.situation.procs.last_mut().expect("a proc")
 }
 
 #[test]
 fn large_futures() {
     let build = |bytes| {
-        move |stage: &mut Stage| {
+        move |stage: &mut SituationBuilder| {
             let proc = proc(stage, "app::write");
             proc.future_bytes = bytes;
             proc.parts = vec![("buf.fill()".to_owned(), bytes - 100)];
@@ -108,7 +108,7 @@ fn large_futures() {
 #[test]
 fn calls_that_nobody_awaits() {
     let ended = |never_polled, polls, lost_races| {
-        move |stage: &mut Stage| {
+        move |stage: &mut SituationBuilder| {
             let proc = proc(stage, "app::write");
             (proc.never_polled, proc.polls, proc.lost_races) = (never_polled, polls, lost_races);
         }
@@ -128,7 +128,7 @@ fn calls_that_nobody_awaits() {
 #[test]
 fn branches_dropped_when_they_had_taken_something() {
     let build = |select, timeout| {
-        move |stage: &mut Stage| {
+        move |stage: &mut SituationBuilder| {
             proc(stage, "app::serve").sites.push(Site {
                 place: place("serve.rs:20 select!"),
                 cut_in_select: select,
@@ -163,7 +163,7 @@ fn branches_dropped_when_they_had_taken_something() {
     check(
         build(Some(1), None),
         200_000,
-        |stage, _| stage.scene.procs[0].sites[0].cut_in_select = Some(stage.scene.now),
+        |stage, _| stage.situation.procs[0].sites[0].cut_in_select = Some(stage.situation.now),
         &[
             "0 + warning cancel-unsafe select!: app::read_frame was dropped at frame.rs:9 after recv on mpsc bytes, 1.00T times",
         ],
@@ -174,8 +174,8 @@ fn branches_dropped_when_they_had_taken_something() {
 #[test]
 fn more_events_than_accounting_is_made_for() {
     let build = |name: &'static str, events, resource: Option<&'static str>| {
-        move |stage: &mut Stage| {
-            stage.scene.sources.push(Source {
+        move |stage: &mut SituationBuilder| {
+            stage.situation.sources.push(Source {
                 name: name.to_owned(),
                 events,
                 noisiest: resource.is_none().then(|| "app::tick".to_owned()),

@@ -5,10 +5,10 @@ use turbowish_model::diagnose::situation::Strength;
 use turbowish_model::snapshot::TaskState;
 
 use crate::play::{Play, check, check_still};
-use turbowish_testing::scenes::{MS, SECOND, START, Stage};
+use turbowish_testing::situations::{MS, SECOND, START, SituationBuilder};
 
 /// Items a second in and out of an unbounded channel.
-fn fills(put: u64, took: u64) -> impl FnMut(&mut Stage, u64) {
+fn fills(put: u64, took: u64) -> impl FnMut(&mut SituationBuilder, u64) {
     move |stage, ms| {
         let channel = stage.on("jobs");
         channel.flow.put = put * ms / 1_000;
@@ -20,7 +20,7 @@ fn fills(put: u64, took: u64) -> impl FnMut(&mut Stage, u64) {
 #[test]
 fn a_channel_without_bound_fills() {
     let build = |capacity| {
-        move |stage: &mut Stage| {
+        move |stage: &mut SituationBuilder| {
             stage.resource(Kind::Mpsc, "jobs", capacity);
         }
     };
@@ -55,7 +55,7 @@ fn a_channel_without_bound_fills() {
 #[test]
 fn a_bounded_channel_is_always_full() {
     let build = |length, inside| {
-        move |stage: &mut Stage| {
+        move |stage: &mut SituationBuilder| {
             let channel = stage.resource(Kind::Mpsc, "jobs", Some(100));
             channel.length = length;
             channel.flow.inside_p99_ns = inside;
@@ -81,7 +81,7 @@ fn a_bounded_channel_is_always_full() {
 }
 
 /// `send` waits on a full channel since the beginning; `recv`, which receives from it, rests.
-fn blocked(stage: &mut Stage) {
+fn blocked(stage: &mut SituationBuilder) {
     stage.task("send", "send.rs:3 jobs.send(job)");
     stage.task("recv", "recv.rs:7 http.get(url)");
     stage.resource(Kind::Mpsc, "jobs", Some(1)).length = 1;
@@ -91,7 +91,7 @@ fn blocked(stage: &mut Stage) {
 
 #[test]
 fn a_sender_whose_receiver_does_not_receive() {
-    let mut stage = Stage::new();
+    let mut stage = SituationBuilder::new();
     blocked(&mut stage);
     let mut play = Play::new(stage);
     play.until(7_000, |_, _| ());
@@ -119,7 +119,7 @@ fn a_sender_whose_receiver_does_not_receive() {
 
 #[test]
 fn a_receiver_that_comes_back_or_is_not_known() {
-    let near = |change: fn(&mut Stage, u64)| check(blocked, 20_000, change, &[]);
+    let near = |change: fn(&mut SituationBuilder, u64)| check(blocked, 20_000, change, &[]);
     near(|stage, ms| stage.get("recv").since = START + ms / 4_000 * 4_000 * MS);
     near(|stage, ms| stage.on("jobs").waiters[0].since = START + ms / 4_000 * 4_000 * MS);
     near(|stage, _| stage.get("recv").state = TaskState::Polling);
@@ -143,7 +143,7 @@ fn a_receiver_that_comes_back_or_is_not_known() {
 /// The receiver's task goes on, but the call that received was cancelled.
 #[test]
 fn a_sender_whose_receiver_means_to_receive_no_more() {
-    let busy = |stage: &mut Stage, ms: u64| stage.get("recv").since = START + ms * MS;
+    let busy = |stage: &mut SituationBuilder, ms: u64| stage.get("recv").since = START + ms * MS;
     check(
         |stage| {
             blocked(stage);

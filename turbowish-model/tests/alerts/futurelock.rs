@@ -5,18 +5,18 @@ use turbowish_model::diagnose::situation::{FutureRef, NodeKind, NodeWake};
 use turbowish_model::snapshot::TaskState;
 
 use crate::play::{Play, check, check_still};
-use turbowish_testing::scenes::{MS, START, Stage, place};
+use turbowish_testing::situations::{MS, START, SituationBuilder, place};
 
 /// `save` was given the lock at 100 ms; the arm of the select that awaits the lock itself is
 /// polled, and waits behind it.
-fn locked(stage: &mut Stage) {
+fn locked(stage: &mut SituationBuilder) {
     stage.task("snapshot", "snapshot.rs:40 select!");
     stage.get("snapshot").since = START + 101 * MS;
     stage.get("snapshot").polls = 4;
     stage.task("conn", "conn.rs:84 self.db.lock()");
     stage.mutex("db");
     let first = stage.waits("snapshot", Role::Lock, "db");
-    first.seat = FutureRef::Aside;
+    first.future = FutureRef::Aside;
     first.proc = Some("app::save".to_owned());
     first.place = Some(place("snapshot.rs:97 self.db.lock()"));
     first.woken = Some(START + 100 * MS);
@@ -33,7 +33,7 @@ const RAISED: &str =
 
 #[test]
 fn both_futures_are_named() {
-    let mut stage = Stage::new();
+    let mut stage = SituationBuilder::new();
     locked(&mut stage);
     let mut play = Play::new(stage);
     play.until(12_500, |_, _| ());
@@ -79,7 +79,7 @@ fn both_futures_are_named() {
 
 #[test]
 fn the_task_may_be_about_to_poll_it() {
-    let near = |change: fn(&mut Stage)| {
+    let near = |change: fn(&mut SituationBuilder)| {
         check_still(
             |stage| {
                 locked(stage);
@@ -99,7 +99,7 @@ fn the_task_may_be_about_to_poll_it() {
 /// It is woken and not polled, and nobody waits behind it.
 #[test]
 fn a_turn_that_nobody_waits_for_is_only_snoozed() {
-    let snoozed = |change: fn(&mut Stage)| {
+    let snoozed = |change: fn(&mut SituationBuilder)| {
         check_still(
             |stage| {
                 locked(stage);
@@ -115,7 +115,7 @@ fn a_turn_that_nobody_waits_for_is_only_snoozed() {
     // Nor does another one that is left aside.
     snoozed(|stage| {
         stage.on("db").waiters.truncate(2);
-        stage.on("db").waiters[1].seat = FutureRef::Aside;
+        stage.on("db").waiters[1].future = FutureRef::Aside;
     });
     // A signal is no turn, and neither is an item that could be received.
     snoozed(|stage| {
@@ -148,7 +148,7 @@ fn it_is_said_after_a_second_only() {
 
 #[test]
 fn other_tasks_are_victims_too() {
-    let mut stage = Stage::new();
+    let mut stage = SituationBuilder::new();
     locked(&mut stage);
     stage.on("db").waiters.remove(1);
     let mut play = Play::new(stage);
@@ -183,7 +183,7 @@ fn a_place_in_a_bounded_channel_is_a_turn_as_well() {
             stage.get("t").polls = 4;
             stage.resource(Kind::Mpsc, "jobs", Some(1));
             let first = stage.waits("t", Role::Send, "jobs");
-            first.seat = FutureRef::Aside;
+            first.future = FutureRef::Aside;
             first.woken = Some(START);
             first.woken_poll = Some(3);
             stage.waits("t", Role::Send, "jobs");
@@ -195,11 +195,11 @@ fn a_place_in_a_bounded_channel_is_a_turn_as_well() {
 
 #[test]
 fn a_guard_in_a_future_that_is_left_aside() {
-    let build = |stage: &mut Stage, seat| {
+    let build = |stage: &mut SituationBuilder, future| {
         stage.task("t", "t.rs:9 db.lock()");
         stage.mutex("db");
         let holder = stage.locks("t", "db");
-        holder.seat = seat;
+        holder.future = future;
         holder.proc = Some("app::save".to_owned());
         stage.waits("t", Role::Lock, "db");
     };
@@ -217,7 +217,7 @@ fn a_guard_in_a_future_that_is_left_aside() {
 
 /// A stream of futures, one of which was woken at 100 ms, in a task that waits elsewhere since 101
 /// ms.
-fn stalled(stage: &mut Stage, kind: NodeKind) {
+fn stalled(stage: &mut SituationBuilder, kind: NodeKind) {
     stage.task("t", "t.rs:1 work(item)");
     stage.get("t").since = START + 101 * MS;
     stage.get("t").polls = 9;
@@ -261,7 +261,7 @@ fn a_future_with_a_node_and_a_wait_is_told_once() {
             stalled(stage, NodeKind::Select);
             stage.resource(Kind::Notify, "stop", None);
             let waiter = stage.waits_in("t", 2, Role::Wait, 1, "stop");
-            waiter.seat = FutureRef::Aside;
+            waiter.future = FutureRef::Aside;
             waiter.proc = Some("app::fetch".to_owned());
             waiter.woken = Some(START + 100 * MS);
         },
@@ -272,7 +272,7 @@ fn a_future_with_a_node_and_a_wait_is_told_once() {
 
 #[test]
 fn a_future_that_will_be_polled_is_not_snoozed() {
-    let near = |change: fn(&mut Stage)| {
+    let near = |change: fn(&mut SituationBuilder)| {
         check_still(
             |stage| {
                 stalled(stage, NodeKind::Unordered);
@@ -310,7 +310,7 @@ fn a_future_that_will_be_polled_is_not_snoozed() {
 
 /// `save` was woken at `there`, and is not polled; its task waits at `here`, and neither is of
 /// turbowish::sync.
-fn unseen(stage: &mut Stage, there: &str, here: &str) {
+fn unseen(stage: &mut SituationBuilder, there: &str, here: &str) {
     stage.task("runner", here);
     stage.get("runner").since = START + 101 * MS;
     stage.get("runner").polls = 4;

@@ -1,5 +1,5 @@
-//! What tokio-console's tracker knows of warnings that were wrong: the same situations, as scenes,
-//! and no word.
+//! What tokio-console's tracker knows of warnings that were wrong: the same situations, and no
+//! alert.
 
 use turbowish_model::account::resource::{Kind, Role};
 use turbowish_model::diagnose::situation::{
@@ -8,11 +8,11 @@ use turbowish_model::diagnose::situation::{
 use turbowish_model::snapshot::TaskState;
 
 use crate::play::{check, check_still};
-use turbowish_testing::scenes::{MS, START, Stage};
+use turbowish_testing::situations::{MS, START, SituationBuilder};
 
 /// A task without a living waker, that last woke at an instant.
 fn wakerless<'a>(
-    stage: &'a mut Stage,
+    stage: &'a mut SituationBuilder,
     name: &str,
     at: &str,
     woken: u64,
@@ -144,7 +144,7 @@ fn block_on_and_blocking_tasks_are_no_mistakes() {
             task.kind = TaskKind::Blocking;
             task.state = TaskState::Polling;
             let id = task.id;
-            stage.scene.workers.push(WorkerThread {
+            stage.situation.workers.push(WorkerThread {
                 name: "w0".to_owned(),
                 ..WorkerThread::default()
             });
@@ -206,7 +206,7 @@ fn a_timeout_around_a_lock_ends() {
             stage.task("a", "a.rs:2 timeout(second, db.lock())");
             stage.mutex("db");
             stage.locks("a", "db").since = START + 3_600_000 * MS;
-            stage.waits("a", Role::Lock, "db").seat = FutureRef::Unknown;
+            stage.waits("a", Role::Lock, "db").future = FutureRef::Unknown;
         },
         20_000,
         &[],
@@ -218,7 +218,7 @@ fn a_timeout_around_a_lock_ends() {
 fn polls_of_nobody_are_only_timed() {
     check(
         |stage| {
-            stage.scene.workers.push(WorkerThread {
+            stage.situation.workers.push(WorkerThread {
                 name: "w0".to_owned(),
                 poll: Some(OpenPoll::default()),
                 ..WorkerThread::default()
@@ -226,7 +226,7 @@ fn polls_of_nobody_are_only_timed() {
         },
         5_000,
         |stage, ms| {
-            if let Some(poll) = &mut stage.scene.workers[0].poll {
+            if let Some(poll) = &mut stage.situation.workers[0].poll {
                 poll.since = START + ms * MS;
             }
         },

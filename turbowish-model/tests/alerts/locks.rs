@@ -5,10 +5,10 @@ use turbowish_model::diagnose::situation::{FutureRef, LockOrder, Taken};
 use turbowish_model::snapshot::TaskState;
 
 use crate::play::{check, check_still};
-use turbowish_testing::scenes::{MS, START, Stage, spot};
+use turbowish_testing::situations::{MS, START, SituationBuilder, spot};
 
 /// A task holds a lock while it waits elsewhere; another wants it.
-fn held(stage: &mut Stage) {
+fn held(stage: &mut SituationBuilder) {
     stage.task("save", "save.rs:9 file.sync_data()");
     stage.task("get", "get.rs:3 db.lock()");
     stage.mutex("db");
@@ -41,7 +41,7 @@ fn a_guard_that_is_kept_while_its_task_waits() {
 
 #[test]
 fn a_guard_that_is_given_back_soon() {
-    let near = |change: fn(&mut Stage, u64)| check(held, 5_000, change, &[]);
+    let near = |change: fn(&mut SituationBuilder, u64)| check(held, 5_000, change, &[]);
     near(|stage, ms| stage.on("db").holders[0].since = START + ms * MS - 99 * MS);
     near(|stage, _| stage.get("save").state = TaskState::Polling);
     // Taken in the poll that is in progress, or by nobody that is known.
@@ -53,7 +53,7 @@ fn a_guard_that_is_given_back_soon() {
 }
 
 /// So many tasks came to a lock within so many microseconds, and are served one by one.
-fn convoy(stage: &mut Stage, count: u64, spread_us: u64) {
+fn convoy(stage: &mut SituationBuilder, count: u64, spread_us: u64) {
     stage.mutex("db");
     for n in 0..count {
         let name = format!("conn-{n}");
@@ -64,7 +64,7 @@ fn convoy(stage: &mut Stage, count: u64, spread_us: u64) {
 
 #[test]
 fn many_come_to_a_lock_at_once() {
-    let serve = |stage: &mut Stage, _: u64| stage.on("db").flow.took += 1;
+    let serve = |stage: &mut SituationBuilder, _: u64| stage.on("db").flow.took += 1;
     check(
         |stage| convoy(stage, 8, 1_000),
         2_000,
@@ -139,7 +139,7 @@ fn orders(orders: Vec<LockOrder>, expected: &[&str]) {
             stage.mutex("a");
             stage.mutex("b");
             stage.mutex("c");
-            stage.scene.orders = orders;
+            stage.situation.orders = orders;
         },
         2_000,
         expected,
@@ -175,7 +175,7 @@ fn two_locks_in_both_orders() {
 }
 
 #[test]
-fn scenes_show_orders_themselves() {
+fn situations_show_orders_themselves() {
     check(
         |stage| {
             stage.task("x", "x.rs:2 b.lock()");
@@ -213,7 +213,7 @@ fn to_wait_for_two_locks_is_to_hold_neither() {
             stage.mutex("a");
             stage.mutex("b");
             for (task, first, second) in [("x", "a", "b"), ("y", "b", "a")] {
-                stage.waits(task, Role::Lock, first).seat = FutureRef::Aside;
+                stage.waits(task, Role::Lock, first).future = FutureRef::Aside;
                 stage.waits(task, Role::Lock, second).since = START + MS;
             }
         },

@@ -1,5 +1,5 @@
-//! Each alert on hand-made scenes: when it comes, what it says, when it goes, and how near one can
-//! come without it.
+//! Each alert in hand-made situations: when it comes, what it says, when it goes, and how near one
+//! can come without it.
 
 mod cycles;
 mod fields;

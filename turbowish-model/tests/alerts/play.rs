@@ -1,4 +1,4 @@
-//! Scenes played one after the other, and what is said about them.
+//! Situations played one after the other, and what is said about them.
 
 use std::collections::BTreeSet;
 
@@ -6,15 +6,15 @@ use turbowish_model::diagnose::alert::{Detector, Limits};
 use turbowish_model::snapshot::alert::Alert;
 use turbowish_model::snapshot::pitfall::Pitfall;
 
-use turbowish_testing::scenes::{MS, START, Stage};
+use turbowish_testing::situations::{MS, START, SituationBuilder};
 
-/// Time between two scenes.
+/// Time between two situations.
 pub(crate) const TICK: u64 = 250;
 
-/// Plays scenes for some milliseconds, and returns what changed: `250 + title` for an alert that
-/// comes, `500 - id` for one that goes.
+/// Plays situations for some milliseconds, and returns what changed: `250 + title` for an alert
+/// that comes, `500 - id` for one that goes.
 pub(crate) struct Play {
-    pub(crate) stage: Stage,
+    pub(crate) stage: SituationBuilder,
     detector: Detector,
     shown: BTreeSet<(Pitfall, u64)>,
     pub(crate) log: Vec<String>,
@@ -23,11 +23,11 @@ pub(crate) struct Play {
 }
 
 impl Play {
-    pub(crate) fn new(stage: Stage) -> Self {
+    pub(crate) fn new(stage: SituationBuilder) -> Self {
         Self::with(Limits::default(), stage)
     }
 
-    pub(crate) fn with(limits: Limits, stage: Stage) -> Self {
+    pub(crate) fn with(limits: Limits, stage: SituationBuilder) -> Self {
         Self {
             stage,
             detector: Detector::new(limits),
@@ -38,13 +38,13 @@ impl Play {
         }
     }
 
-    /// Up to and including `until` milliseconds after the beginning; `change` makes each scene of
-    /// the one before.
-    pub(crate) fn until(&mut self, until: u64, mut change: impl FnMut(&mut Stage, u64)) {
+    /// Up to and including `until` milliseconds after the beginning; `change` makes each situation
+    /// from the one before.
+    pub(crate) fn until(&mut self, until: u64, mut change: impl FnMut(&mut SituationBuilder, u64)) {
         while self.ms <= until {
             change(&mut self.stage, self.ms);
-            self.stage.scene.now = START + self.ms * MS;
-            self.last = self.detector.scan(&self.stage.scene);
+            self.stage.situation.now = START + self.ms * MS;
+            self.last = self.detector.scan(&self.stage.situation);
             let mut now = BTreeSet::new();
             for alert in &self.last {
                 assert!(!format!("{alert:?}").contains("{task}"), "{alert:?}");
@@ -72,19 +72,23 @@ impl Play {
     }
 }
 
-/// What is said while the scene that `build` makes stands still for so many milliseconds.
-pub(crate) fn check_still(build: impl FnOnce(&mut Stage), until: u64, expected: &[&str]) {
+/// What is said while the situation that `build` makes stands still for so many milliseconds.
+pub(crate) fn check_still(
+    build: impl FnOnce(&mut SituationBuilder),
+    until: u64,
+    expected: &[&str],
+) {
     check(build, until, |_, _| (), expected);
 }
 
-/// What is said while `change` makes each scene of the one before.
+/// What is said while `change` makes each situation from the one before.
 pub(crate) fn check(
-    build: impl FnOnce(&mut Stage),
+    build: impl FnOnce(&mut SituationBuilder),
     until: u64,
-    change: impl FnMut(&mut Stage, u64),
+    change: impl FnMut(&mut SituationBuilder, u64),
     expected: &[&str],
 ) {
-    let mut stage = Stage::new();
+    let mut stage = SituationBuilder::new();
     build(&mut stage);
     let mut play = Play::new(stage);
     play.until(until, change);

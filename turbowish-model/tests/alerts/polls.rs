@@ -6,11 +6,11 @@ use turbowish_model::snapshot::TaskState;
 use turbowish_model::snapshot::alert::Alert;
 
 use crate::play::{Play, check, check_still};
-use turbowish_testing::scenes::{MS, SECOND, START, Stage, place, spot};
+use turbowish_testing::situations::{MS, SECOND, START, SituationBuilder, place, spot};
 
-fn workers(stage: &mut Stage, count: usize) {
+fn workers(stage: &mut SituationBuilder, count: usize) {
     for n in 0..count {
-        stage.scene.workers.push(WorkerThread {
+        stage.situation.workers.push(WorkerThread {
             id: n as u64,
             name: format!("w{n}"),
             ..WorkerThread::default()
@@ -19,12 +19,12 @@ fn workers(stage: &mut Stage, count: usize) {
 }
 
 /// A task is polled by a worker since an instant.
-fn polls(stage: &mut Stage, worker: usize, task: &str, since: u64) {
+fn polls(stage: &mut SituationBuilder, worker: usize, task: &str, since: u64) {
     let task = stage.get(task);
     task.state = TaskState::Polling;
     task.since = since;
     let (id, root) = (task.id, task.root.clone());
-    stage.scene.workers[worker].poll = Some(OpenPoll {
+    stage.situation.workers[worker].poll = Some(OpenPoll {
         task: Some(id),
         since,
         stack: vec![(root, since), ("app::write".to_owned(), since)],
@@ -32,7 +32,7 @@ fn polls(stage: &mut Stage, worker: usize, task: &str, since: u64) {
     });
 }
 
-fn hog(stage: &mut Stage, count: usize, number: u64) {
+fn hog(stage: &mut SituationBuilder, count: usize, number: u64) {
     workers(stage, count);
     stage.task("hog", "hog.rs:1 write()").polls = number;
     polls(stage, 0, "hog", START);
@@ -40,7 +40,7 @@ fn hog(stage: &mut Stage, count: usize, number: u64) {
 
 #[test]
 fn a_poll_that_does_not_return_is_seen_while_it_lasts() {
-    let mut stage = Stage::new();
+    let mut stage = SituationBuilder::new();
     hog(&mut stage, 2, 7);
     let mut play = Play::new(stage);
     play.until(6_000, |_, _| ());
@@ -67,7 +67,7 @@ fn a_poll_that_does_not_return_is_seen_while_it_lasts() {
         ]
     );
     play.until(20_000, |stage, _| {
-        stage.scene.workers[0].poll = None;
+        stage.situation.workers[0].poll = None;
         stage.get("hog").state = TaskState::Waiting;
     });
     assert_eq!(play.log[3..], ["7000 - blocked_worker"]);
@@ -88,11 +88,11 @@ fn a_first_poll_that_does_not_return() {
 
 #[test]
 fn all_workers_at_once_are_one_alert() {
-    let build = |stage: &mut Stage, number| {
+    let build = |stage: &mut SituationBuilder, number| {
         hog(stage, 2, number);
         stage.task("pig", "pig.rs:1 write()").polls = 7;
         polls(stage, 1, "pig", START + 100 * MS);
-        stage.scene.heartbeat = Some(START);
+        stage.situation.heartbeat = Some(START);
     };
     let all = [
         "250 + alert long poll: app::write, in one poll for 250ms+",
@@ -106,18 +106,24 @@ fn all_workers_at_once_are_one_alert() {
 
 #[test]
 fn polls_that_are_not_covered_show_at_the_heartbeat() {
-    let build = |stage: &mut Stage| {
+    let build = |stage: &mut SituationBuilder| {
         workers(stage, 2);
-        stage.scene.heartbeat = Some(START);
+        stage.situation.heartbeat = Some(START);
     };
     check_still(
         build,
         3_000,
         &["1000 + alert blocked executor: no woken task was polled for 1.00 s"],
     );
-    let beats = |stage: &mut Stage, ms| stage.scene.heartbeat = Some(START + ms * MS);
+    let beats =
+        |stage: &mut SituationBuilder, ms| stage.situation.heartbeat = Some(START + ms * MS);
     check(build, 3_000, beats, &[]);
-    check(build, 3_000, |stage, _| stage.scene.heartbeat = None, &[]);
+    check(
+        build,
+        3_000,
+        |stage, _| stage.situation.heartbeat = None,
+        &[],
+    );
 }
 
 #[test]
@@ -138,15 +144,19 @@ fn short_polls_are_silent() {
     );
 }
 
-/// Makes each scene of the one before.
-type Change<'a> = &'a mut dyn FnMut(&mut Stage, u64);
+/// Makes each situation from the one before.
+type Change<'a> = &'a mut dyn FnMut(&mut SituationBuilder, u64);
 
 /// A worker is kept waiting for a processor for so many parts in a hundred of the time, from an
 /// instant on.
-fn kept_waiting(worker: usize, percent: u64, from_ms: u64) -> impl FnMut(&mut Stage, u64) {
+fn kept_waiting(
+    worker: usize,
+    percent: u64,
+    from_ms: u64,
+) -> impl FnMut(&mut SituationBuilder, u64) {
     move |stage, ms| {
         let waited = ms.saturating_sub(from_ms) * MS / 100 * percent;
-        stage.scene.workers[worker].run_delay_ns = Some(7 * SECOND + waited);
+        stage.situation.workers[worker].run_delay_ns = Some(7 * SECOND + waited);
     }
 }
 
@@ -154,12 +164,12 @@ fn kept_waiting(worker: usize, percent: u64, from_ms: u64) -> impl FnMut(&mut St
 fn check_run_delay(
     number: u64,
     until: u64,
-    change: impl FnMut(&mut Stage, u64),
+    change: impl FnMut(&mut SituationBuilder, u64),
     log: &[&str],
     why: &str,
     fixes: usize,
 ) {
-    let mut stage = Stage::new();
+    let mut stage = SituationBuilder::new();
     hog(&mut stage, 2, number);
     let mut play = Play::new(stage);
     play.until(until, change);
@@ -185,7 +195,7 @@ fn a_poll_that_the_machine_does_not_run_is_no_long_poll() {
     check_run_delay(7, 4_000, kept_waiting(0, 90, 0), &delayed, why, 0);
     // Nor does its task never yield.
     check_run_delay(1, 4_000, kept_waiting(0, 90, 0), &delayed, why, 0);
-    // Below a second nobody is told.
+    // Below a second there is no alert.
     check(|stage| hog(stage, 2, 7), 750, kept_waiting(0, 90, 0), &[]);
 }
 
@@ -210,7 +220,7 @@ fn a_poll_that_is_long_by_itself_is_told_with_its_run_delay() {
     let log = [long, still, "1000 - long_poll"];
     check_run_delay(1, 2_000, kept_waiting(0, 40, 0), &log, why, 2);
     // Most of it is run delay, and it is long without that, too.
-    let mut stage = Stage::new();
+    let mut stage = SituationBuilder::new();
     hog(&mut stage, 2, 7);
     let mut play = Play::new(stage);
     play.until(10_000, kept_waiting(0, 80, 0));
@@ -231,13 +241,13 @@ fn run_delay_before_the_poll_was_seen_is_not_its_own() {
         &mut kept_waiting(1, 90, 0),
         &mut |stage, ms| {
             if ms == 0 {
-                stage.scene.workers[0].run_delay_ns = Some(0);
+                stage.situation.workers[0].run_delay_ns = Some(0);
             }
             if ms == 250 {
-                stage.scene.workers[0].run_delay_ns = None;
+                stage.situation.workers[0].run_delay_ns = None;
             }
             if ms == 500 {
-                stage.scene.workers[0].run_delay_ns = Some(60 * SECOND);
+                stage.situation.workers[0].run_delay_ns = Some(60 * SECOND);
             }
         },
     ];
@@ -245,7 +255,7 @@ fn run_delay_before_the_poll_was_seen_is_not_its_own() {
         check_run_delay(7, 2_000, case, &log, HELD, 2);
     }
     // No more of a poll than the poll is long.
-    let mut stage = Stage::new();
+    let mut stage = SituationBuilder::new();
     hog(&mut stage, 2, 7);
     let mut play = Play::new(stage);
     play.until(1_500, kept_waiting(0, 10_000, 0));
@@ -260,7 +270,7 @@ fn run_delay_before_the_poll_was_seen_is_not_its_own() {
 
 #[test]
 fn all_workers_that_the_machine_does_not_run() {
-    let mut stage = Stage::new();
+    let mut stage = SituationBuilder::new();
     hog(&mut stage, 2, 7);
     stage.task("pig", "pig.rs:1 write()").polls = 7;
     polls(&mut stage, 1, "pig", START + 100 * MS);
@@ -280,20 +290,20 @@ fn all_workers_that_the_machine_does_not_run() {
     );
 }
 
-fn proc(stage: &mut Stage) -> &mut Proc {
-    stage.scene.procs.push(Proc {
+fn proc(stage: &mut SituationBuilder) -> &mut Proc {
+    stage.situation.procs.push(Proc {
         path: "app::write".to_owned(),
         spot: spot("write.rs:9"),
         ..Proc::default()
     });
-    stage.scene.procs.last_mut().expect("a proc")
+    stage.situation.procs.last_mut().expect("a proc")
 }
 
 #[test]
 fn finished_polls_that_were_long() {
     let grows = |by: u64, longest: u64| {
-        move |stage: &mut Stage, ms: u64| {
-            let proc = &mut stage.scene.procs[0];
+        move |stage: &mut SituationBuilder, ms: u64| {
+            let proc = &mut stage.situation.procs[0];
             if ms < 2_000 {
                 proc.slow += by;
                 proc.polls += by * 100;
@@ -301,7 +311,7 @@ fn finished_polls_that_were_long() {
             }
         }
     };
-    let build = |stage: &mut Stage| {
+    let build = |stage: &mut SituationBuilder| {
         proc(stage);
     };
     check(
@@ -319,13 +329,13 @@ fn finished_polls_that_were_long() {
         9_000,
         |stage, ms| {
             grows(11, 38_400_000)(stage, ms);
-            stage.scene.procs[0].polls += 1;
+            stage.situation.procs[0].polls += 1;
         },
         &[],
     );
     // Below the count, however long; and very long ones.
     let polls = |slow: u64, longest: u64| {
-        move |stage: &mut Stage| {
+        move |stage: &mut SituationBuilder| {
             let proc = proc(stage);
             (proc.slow, proc.polls, proc.longest_ns) = (slow, slow, longest);
         }
@@ -341,12 +351,12 @@ fn finished_polls_that_were_long() {
 #[test]
 fn finished_polls_are_told_with_the_run_delay_of_the_workers() {
     let check = |change: Change<'_>, expected: &str| {
-        let mut stage = Stage::new();
+        let mut stage = SituationBuilder::new();
         workers(&mut stage, 2);
         proc(&mut stage);
         let mut play = Play::new(stage);
         play.until(3_000, |stage, ms| {
-            let proc = &mut stage.scene.procs[0];
+            let proc = &mut stage.situation.procs[0];
             (proc.slow, proc.polls, proc.longest_ns) = (11, 11, 40 * MS);
             change(stage, ms);
         });
@@ -365,14 +375,14 @@ fn finished_polls_are_told_with_the_run_delay_of_the_workers() {
     // As long as a long poll, and one less.
     check(
         &mut |stage, ms| {
-            stage.scene.workers[0].run_delay_ns = Some(SECOND);
-            stage.scene.workers[1].run_delay_ns = Some(SECOND + ms.min(10) * MS);
+            stage.situation.workers[0].run_delay_ns = Some(SECOND);
+            stage.situation.workers[1].run_delay_ns = Some(SECOND + ms.min(10) * MS);
         },
         " In the last 3.00 s the kernel did not run thread w1 for 10.0ms.",
     );
     check(
         &mut |stage, ms| {
-            stage.scene.workers[1].run_delay_ns = Some(SECOND + ms.min(9) * MS);
+            stage.situation.workers[1].run_delay_ns = Some(SECOND + ms.min(9) * MS);
         },
         "",
     );
@@ -380,7 +390,7 @@ fn finished_polls_are_told_with_the_run_delay_of_the_workers() {
 
 #[test]
 fn thresholds_can_be_set() {
-    let mut stage = Stage::new();
+    let mut stage = SituationBuilder::new();
     let proc = proc(&mut stage);
     (proc.slow, proc.polls, proc.longest_ns) = (2, 2, 15 * MS);
     let limits = Limits::default().with(Limit::LongPollCount, 2);
@@ -393,7 +403,7 @@ fn thresholds_can_be_set() {
 }
 
 /// A task is busy for so many parts in a hundred of the time, in polls of a length.
-fn busy(percent: u64, poll_ns: u64) -> impl FnMut(&mut Stage, u64) {
+fn busy(percent: u64, poll_ns: u64) -> impl FnMut(&mut SituationBuilder, u64) {
     move |stage, ms| {
         let task = stage.get("busy");
         task.busy_ns = ms * MS / 100 * percent;
@@ -404,7 +414,7 @@ fn busy(percent: u64, poll_ns: u64) -> impl FnMut(&mut Stage, u64) {
 
 #[test]
 fn a_task_that_hardly_waits() {
-    let build = |stage: &mut Stage| {
+    let build = |stage: &mut SituationBuilder| {
         stage.task("busy", "busy.rs:1 sleep(tick)");
     };
     check(
@@ -442,14 +452,14 @@ fn a_task_that_was_busy_long_ago_is_not_now() {
 
 #[test]
 fn ready_tasks_that_others_are_polled_before() {
-    let build = |stage: &mut Stage| {
+    let build = |stage: &mut SituationBuilder| {
         stage.task("ready-1", "r.rs:1 rx.recv()").state = TaskState::Ready;
         stage.task("ready-2", "r.rs:1 rx.recv()").state = TaskState::Ready;
         stage.get("ready-2").since = START + 50 * MS;
         stage.task("other", "o.rs:1 rx.recv()");
     };
     let others = |polls: u64| {
-        move |stage: &mut Stage, ms: u64| {
+        move |stage: &mut SituationBuilder, ms: u64| {
             let other = stage.get("other");
             other.polls += polls;
             other.since = START + ms * MS;

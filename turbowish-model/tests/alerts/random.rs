@@ -1,4 +1,4 @@
-//! Scenes of all shapes, one after the other: nothing stops the detector, and the order of rows
+//! Situations of all shapes, one after the other: nothing stops the detector, and the order of rows
 //! means nothing.
 
 use proptest::collection::vec;
@@ -9,7 +9,7 @@ use turbowish_model::diagnose::situation::NodeKind;
 use turbowish_model::snapshot::alert::Severity;
 use turbowish_model::snapshot::pitfall::Pitfall;
 
-use turbowish_testing::scenes::random::scene;
+use turbowish_testing::situations::random::situation;
 
 fn config(cases: u32) -> ProptestConfig {
     ProptestConfig {
@@ -24,15 +24,15 @@ proptest! {
     #![proptest_config(config(400))]
 
     #[test]
-    fn nothing_stops_the_detector(scenes in vec(scene(), 1..4)) {
+    fn nothing_stops_the_detector(situations in vec(situation(), 1..4)) {
         let mut detector = Detector::new(Limits::default());
         let mut now = 0;
-        for mut scene in scenes {
-            now = scene.now.max(now);
-            scene.now = now;
+        for mut situation in situations {
+            now = situation.now.max(now);
+            situation.now = now;
             // Twice, so that what must be seen twice is.
             for _ in 0..2 {
-                let alerts = detector.scan(&scene);
+                let alerts = detector.scan(&situation);
                 for alert in &alerts {
                     prop_assert!(alert.since <= now);
                     prop_assert!(!alert.title.contains("{for}"), "{alert:?}");
@@ -47,16 +47,16 @@ proptest! {
     }
 
     #[test]
-    fn the_order_of_rows_means_nothing(scene in scene(), turn in any::<usize>()) {
-        let mut scene = scene;
+    fn the_order_of_rows_means_nothing(situation in situation(), turn in any::<usize>()) {
+        let mut situation = situation;
         // Ids are never used twice.
-        scene.tasks.sort_by_key(|task| task.id);
-        scene.tasks.dedup_by_key(|task| task.id);
-        scene.resources.sort_by_key(|resource| resource.id);
-        scene.resources.dedup_by_key(|resource| resource.id);
-        scene.procs.sort_by(|a, b| a.path.cmp(&b.path));
-        scene.procs.dedup_by(|a, b| a.path == b.path);
-        let mut turned = scene.clone();
+        situation.tasks.sort_by_key(|task| task.id);
+        situation.tasks.dedup_by_key(|task| task.id);
+        situation.resources.sort_by_key(|resource| resource.id);
+        situation.resources.dedup_by_key(|resource| resource.id);
+        situation.procs.sort_by(|a, b| a.path.cmp(&b.path));
+        situation.procs.dedup_by(|a, b| a.path == b.path);
+        let mut turned = situation.clone();
         if !turned.tasks.is_empty() {
             let by = turn % turned.tasks.len();
             turned.tasks.rotate_left(by);
@@ -65,22 +65,22 @@ proptest! {
         turned.procs.reverse();
         let (mut one, mut other) = (Detector::new(Limits::default()), Detector::new(Limits::default()));
         for _ in 0..2 {
-            let (a, b) = (one.scan(&scene), other.scan(&turned));
+            let (a, b) = (one.scan(&situation), other.scan(&turned));
             prop_assert_eq!(a, b);
         }
     }
 
     #[test]
-    fn what_may_be_anything_is_no_deadlock(scene in scene()) {
-        let mut scene = scene;
-        for task in &mut scene.tasks {
+    fn what_may_be_anything_is_no_deadlock(situation in situation()) {
+        let mut situation = situation;
+        for task in &mut situation.tasks {
             for node in &mut task.tree {
                 node.kind = NodeKind::Unknown;
             }
         }
         let mut detector = Detector::new(Limits::default());
         for _ in 0..3 {
-            let alerts = detector.scan(&scene);
+            let alerts = detector.scan(&situation);
             let cycles = [Pitfall::Deadlock, Pitfall::SelfDeadlock];
             prop_assert!(alerts.iter().all(|alert| !cycles.contains(&alert.pitfall)));
         }

@@ -4,16 +4,16 @@ use turbowish_model::diagnose::situation::{NodeKind, Proc, Wake};
 use turbowish_model::snapshot::TaskState;
 
 use crate::play::{Play, check, check_still};
-use turbowish_testing::scenes::{MS, START, Stage, place, spot};
+use turbowish_testing::situations::{MS, START, SituationBuilder, place, spot};
 
 /// A task that nothing can wake.
-fn lost(stage: &mut Stage) {
+fn lost(stage: &mut SituationBuilder) {
     stage.task("t", "leaf.rs:12 Broken { done: false }");
     stage.get("t").tree[0].proc = "app::leaf".to_owned();
     alive(stage, "t", Some(0));
 }
 
-fn alive(stage: &mut Stage, task: &str, live: Option<u64>) {
+fn alive(stage: &mut SituationBuilder, task: &str, live: Option<u64>) {
     let wakes = stage.get(task).wakes.as_mut().expect("observed");
     wakes.live = live;
 }
@@ -23,7 +23,7 @@ const LOST: &str =
 
 #[test]
 fn a_waker_that_nobody_has() {
-    let mut stage = Stage::new();
+    let mut stage = SituationBuilder::new();
     lost(&mut stage);
     let mut play = Play::new(stage);
     play.until(12_500, |_, _| ());
@@ -42,7 +42,7 @@ fn a_waker_that_nobody_has() {
 
 #[test]
 fn many_tasks_at_one_place_are_one_alert() {
-    let build = |stage: &mut Stage| {
+    let build = |stage: &mut SituationBuilder| {
         for n in 0..16 {
             let name = format!("conn-{n}");
             stage.task(&name, "leaf.rs:12 Broken { done: false }");
@@ -60,7 +60,7 @@ fn many_tasks_at_one_place_are_one_alert() {
 
 #[test]
 fn what_can_still_wake_it_is_enough() {
-    let near = |change: fn(&mut Stage)| {
+    let near = |change: fn(&mut SituationBuilder)| {
         check_still(
             |stage| {
                 lost(stage);
@@ -94,7 +94,7 @@ fn what_can_still_wake_it_is_enough() {
 #[test]
 fn what_a_function_awaits_is_not_seen() {
     let check = |expr: &str, expected: &str, certain: bool| {
-        let mut stage = Stage::new();
+        let mut stage = SituationBuilder::new();
         lost(&mut stage);
         stage.get("t").tree[0].place = Some(place(&format!("main.rs:9 {expr}")));
         let mut play = Play::new(stage);
@@ -153,7 +153,7 @@ fn to_wait_for_ever_may_be_meant() {
 }
 
 /// Wake-ups a second, own ones among them, and polls that changed nothing.
-fn wakes(total: u64, own: u64, idle: Option<u64>) -> impl FnMut(&mut Stage, u64) {
+fn wakes(total: u64, own: u64, idle: Option<u64>) -> impl FnMut(&mut SituationBuilder, u64) {
     move |stage, ms| {
         let task = stage.get("t");
         let so_far = |rate: u64| rate * ms / 1_000;
@@ -167,7 +167,7 @@ fn wakes(total: u64, own: u64, idle: Option<u64>) -> impl FnMut(&mut Stage, u64)
 
 #[test]
 fn a_task_that_wakes_itself_and_gets_nowhere() {
-    let build = |stage: &mut Stage| {
+    let build = |stage: &mut SituationBuilder| {
         stage.task("t", "spin.rs:3 Ready { flag }");
     };
     check(
@@ -202,7 +202,7 @@ fn a_task_that_wakes_itself_and_gets_nowhere() {
 
 #[test]
 fn a_task_that_stands_still_gets_nowhere() {
-    let build = |stage: &mut Stage| {
+    let build = |stage: &mut SituationBuilder| {
         stage.task("t", "spin.rs:3 Ready { flag }");
     };
     let spin = [
@@ -211,7 +211,7 @@ fn a_task_that_stands_still_gets_nowhere() {
     check(build, 20_000, wakes(8_000, 8_000, None), &spin);
     // Now and then it is seen in a poll, which does not show where.
     let tree = {
-        let mut stage = Stage::new();
+        let mut stage = SituationBuilder::new();
         build(&mut stage);
         stage.get("t").tree.clone()
     };
@@ -242,16 +242,16 @@ fn a_task_that_stands_still_gets_nowhere() {
 
 #[test]
 fn polls_that_change_nothing() {
-    let build = |stage: &mut Stage| {
-        stage.scene.procs.push(Proc {
+    let build = |stage: &mut SituationBuilder| {
+        stage.situation.procs.push(Proc {
             path: "app::join".to_owned(),
             spot: spot("join.rs:3"),
             ..Proc::default()
         });
     };
     let polls = |polls: u64, spurious: Option<u64>| {
-        move |stage: &mut Stage, ms: u64| {
-            let proc = &mut stage.scene.procs[0];
+        move |stage: &mut SituationBuilder, ms: u64| {
+            let proc = &mut stage.situation.procs[0];
             proc.polls = polls * ms / 1_000;
             proc.spurious = spurious.map(|spurious| spurious * ms / 1_000);
         }
@@ -269,11 +269,11 @@ fn polls_that_change_nothing() {
 
 #[test]
 fn wakers_that_are_cloned_again_and_again() {
-    let build = |stage: &mut Stage| {
+    let build = |stage: &mut SituationBuilder| {
         stage.task("t", "join.rs:3 join_all(reads)");
     };
     let clones = |per_poll: u64| {
-        move |stage: &mut Stage, ms: u64| {
+        move |stage: &mut SituationBuilder, ms: u64| {
             let task = stage.get("t");
             task.polls = ms;
             task.since = START + ms * MS;

@@ -213,7 +213,7 @@ where
             } else {
                 return Some(depth);
             }
-            nested::lend(thread, given, &state.task, waker);
+            nested::record_waker(thread, given, &state.task, waker);
             Some(depth)
         });
         if let Some(Some(depth)) = opened {
@@ -262,7 +262,7 @@ extern "C" fn forget(state: &mut CallState) {
     {
         (listener.forgotten)(&state.account, proc);
         let root = state.task.as_ref().filter(|task| !task.is_branch());
-        root.inspect(|task| (listener.task_over)(task.birth.id));
+        root.inspect(|task| (listener.task_over)(task.meta.id));
     }
     *state.task = None;
 }
@@ -322,10 +322,10 @@ extern "C" fn end(open: &mut OpenPoll<'_>, end: PollEnd) {
             close_in(thread, state, depth, &closing)
         });
     } else if depth == 0 && state.task.is_none() && !switch::is_child() {
-        outlast(open.epoch, state, end == PollEnd::Pending, given.newcomer());
+        outlast(open.epoch, state, end == PollEnd::Pending, given.first());
     }
     if end == PollEnd::Panic && !switch::is_child() {
-        told_of(state, given.newcomer());
+        told_of(state, given.first());
     }
     given.let_go();
     if end != PollEnd::Pending && state.task.is_some() {
@@ -347,12 +347,7 @@ fn close_in(thread: &ThreadLedger, state: &mut CallState, depth: u32, closing: &
         && let Some(proc) = state.proc.id()
         && let Some(listener) = marked_calls()
     {
-        let is_nested = || {
-            closing
-                .given
-                .around()
-                .is_some_and(|around| around.is_task())
-        };
+        let is_nested = || closing.given.outer().is_some_and(|outer| outer.is_task());
         let at = (depth, depth == 0 || is_nested());
         (listener.closed)(ledger, &mut state.account, proc, at, end);
     }
@@ -374,12 +369,12 @@ fn close_given(
     closing: &Closing<'_>,
 ) {
     let given = closing.given;
-    let Some(around) = given.around() else { return };
-    around.go_on(thread);
-    if around.is_task() {
+    let Some(outer) = given.outer() else { return };
+    outer.go_on(thread);
+    if outer.is_task() {
         close_root(thread, state, (t, depth), charge, closing);
     } else if given.is_ours() && closing.end == PollEnd::Pending {
-        close_branch(thread, state, depth, given.newcomer());
+        close_branch(thread, state, depth, given.first());
     }
 }
 

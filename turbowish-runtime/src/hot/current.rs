@@ -6,11 +6,11 @@ use crate::hot::{switch, thread};
 
 /// The innermost call that is polled on this thread; the default if there is none.
 #[inline]
-pub(crate) fn here() -> CurrentCall {
+pub(crate) fn current_call() -> CurrentCall {
     let Some(epoch) = switch::epoch() else {
         return CurrentCall::default();
     };
-    thread::with_current(epoch, |thread| thread.ledger.here()).unwrap_or_default()
+    thread::with_current(epoch, |thread| thread.ledger.current_call()).unwrap_or_default()
 }
 
 /// Bit that marks the number of a thread in place of a task ID.
@@ -19,7 +19,7 @@ pub(crate) const THREAD: u64 = 1 << 63;
 /// ID of the task that runs on this thread. Without a task: the thread's number with [`THREAD`]; 0
 /// if nothing was ever accounted on this thread.
 pub(crate) fn who() -> u64 {
-    let who = |thread: &thread::ThreadLedger| match thread.ledger.here().task {
+    let who = |thread: &thread::ThreadLedger| match thread.ledger.current_call().task {
         0 => THREAD | u64::from(thread.index),
         task => task,
     };

@@ -39,7 +39,7 @@ const LIMIT: usize = 65_536;
 /// before its first poll.
 #[cold]
 pub(crate) fn unpolled(ledger: &Ledger, proc: u32, maker: Option<u32>) {
-    let here = ledger.here();
+    let here = ledger.current_call();
     let Some(by) = here.proc.checked_sub(1) else {
         return;
     };

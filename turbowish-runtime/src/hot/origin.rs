@@ -17,7 +17,7 @@ use pin_project_lite::pin_project;
 use turbowish_model::account::task::WakeCause;
 
 use crate::hot::call::{self, Call};
-use crate::hot::current::here;
+use crate::hot::current::current_call;
 use crate::hot::probe::Other;
 use crate::hot::proc::{self, Proc};
 use crate::hot::{clock, switch};
@@ -251,7 +251,7 @@ impl TaskBuilder {
                 name: self.name,
                 attributes: self.attributes,
                 place,
-                parent: here().task,
+                parent: current_call().task,
                 at: clock::ticks(),
                 blocks: self.blocks,
                 handle: AtomicU8::new(UNKNOWN),

@@ -122,7 +122,7 @@ fn with<R>(change: impl FnOnce(&mut BTreeMap<u64, Pause>) -> R) -> R {
 #[inline]
 pub(crate) fn look(task: &Option<CoveredTask>, waker: &Waker) -> Result<(), PausedPoll> {
     match task {
-        Some(task) if task.mark().is_set() => withhold(task.birth.id, waker),
+        Some(task) if task.pause_flag().is_set() => withhold(task.meta.id, waker),
         _ => Ok(()),
     }
 }
@@ -162,7 +162,7 @@ pub(crate) fn begin(live: &Arc<TaskEntry>, by: &str, lease: Option<u64>) -> bool
         if !switch::is_armed() {
             return false;
         }
-        let pause = pauses.entry(live.cell.birth.id).or_insert_with(|| Pause {
+        let pause = pauses.entry(live.cell.meta.id).or_insert_with(|| Pause {
             live: live.clone(),
             by: String::new(),
             since: clock::ticks(),
@@ -171,7 +171,7 @@ pub(crate) fn begin(live: &Arc<TaskEntry>, by: &str, lease: Option<u64>) -> bool
         });
         pause.by = by.to_owned();
         pause.lease = lease.map(Lease::new);
-        live.mark.set();
+        live.pause_flag.set();
         true
     })
 }
@@ -210,8 +210,8 @@ pub(crate) fn resume_all() {
 /// Removes the pause of a task that is over.
 #[inline]
 pub(crate) fn over(live: &TaskEntry) {
-    if live.mark.is_set() {
-        forget(live.cell.birth.id);
+    if live.pause_flag.is_set() {
+        forget(live.cell.meta.id);
     }
 }
 
@@ -253,7 +253,7 @@ pub(crate) fn readings(most: u64) -> HashMap<u64, Reading> {
                 since: pause.since,
                 left: pause.lease.map(|lease| lease.left(now, most)),
                 woken: pause.waker.is_some() || pause.live.is_woken(),
-                address: pause.live.mark.address() as u64,
+                address: pause.live.pause_flag.address() as u64,
             };
             (task, reading)
         });
@@ -269,7 +269,7 @@ fn take(pauses: &mut BTreeMap<u64, Pause>, task: u64) -> Option<Pause> {
 impl Pause {
     /// Called under the lock: otherwise it could clear a flag that another console has just set.
     fn clear(&self) {
-        self.live.mark.clear();
+        self.live.pause_flag.clear();
     }
 
     /// Wakes the executor's waker if a poll was withheld. Nothing may unwind here: this may be the

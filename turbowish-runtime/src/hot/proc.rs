@@ -199,8 +199,9 @@ impl Registered {
     /// Bits of the await points whose text says that they poll several calls.
     fn forks(&self) -> u64 {
         let sites = self.sites.iter().take(FORKS as usize).zip(0..);
-        let forks = sites
-            .filter(|(site, _)| site.is_some_and(|site| Combinator::told(site.expr).is_some()));
+        let forks = sites.filter(|(site, _)| {
+            site.is_some_and(|site| Combinator::from_expr(site.expr).is_some())
+        });
         forks.fold(0, |bits, (_, index)| bits | 1 << index)
     }
 }

@@ -15,7 +15,7 @@ use std::task::Waker;
 use turbowish_model::account::branch::BranchReading;
 use turbowish_model::account::task::{TaskCell, TaskMeta, TaskReading};
 use turbowish_model::event::{CallEvent, TaskEvent};
-use turbowish_unsafe::waker::{BorrowedWaker, LazyTarget, Target};
+use turbowish_unsafe::waker::{BorrowedWaker, LazyTarget, WakeTarget};
 
 pub(crate) use self::ended::{ended, panicked};
 pub(crate) use self::registry::{
@@ -38,35 +38,35 @@ pub(crate) struct TaskEntry {
     owner: u64,
     /// Whether it belongs to no tokio runtime.
     outside: bool,
-    node: WakerState,
-    pub(crate) mark: PauseFlag,
+    waker_state: WakerState,
+    pub(crate) pause_flag: PauseFlag,
 }
 
-impl Target for TaskEntry {
+impl WakeTarget for TaskEntry {
     fn cloned(&self) {
-        self.node.cloned();
+        self.waker_state.cloned();
         events::task(self.task(), || TaskEvent::Cloned);
     }
     fn dropped(&self) {
         // Before the executor's waker is dropped: that is foreign code.
         events::task(self.task(), || TaskEvent::Dropped);
-        self.node.dropped();
+        self.waker_state.dropped();
     }
     fn wake(&self) {
         // Before the executor is told: another thread may poll at once.
         self.woken();
-        self.node.wake(self.task());
+        self.waker_state.wake(self.task());
     }
 }
 
 impl StatefulWaker for TaskEntry {
-    fn node(&self) -> &WakerState {
-        &self.node
+    fn waker_state(&self) -> &WakerState {
+        &self.waker_state
     }
     /// ID of the task that this is, or is a branch of.
     fn task(&self) -> u64 {
         match self.owner {
-            0 => self.cell.birth.id,
+            0 => self.cell.meta.id,
             owner => owner,
         }
     }
@@ -82,9 +82,9 @@ impl TaskEntry {
         }
     }
 
-    fn new(birth: TaskMeta, origin: Option<Arc<TaskOrigin>>, epoch: u32, thread: u32) -> Self {
-        let cell = TaskCell::new(birth);
-        cell.begin(epoch, thread, birth.created);
+    fn new(meta: TaskMeta, origin: Option<Arc<TaskOrigin>>, epoch: u32, thread: u32) -> Self {
+        let cell = TaskCell::new(meta);
+        cell.begin(epoch, thread, meta.created);
         if let Some(readied) = origin.as_deref().map(TaskOrigin::readied) {
             cell.readied(readied);
         }
@@ -93,20 +93,20 @@ impl TaskEntry {
             origin,
             owner: 0,
             outside: runtimes::is_outside(),
-            node: WakerState::default(),
-            mark: PauseFlag::default(),
+            waker_state: WakerState::default(),
+            pause_flag: PauseFlag::default(),
         }
     }
 
     /// Creates a branch of the task `owner`.
-    fn branch(birth: TaskMeta, owner: u64) -> Self {
+    fn branch(meta: TaskMeta, owner: u64) -> Self {
         Self {
-            cell: TaskCell::new(birth),
+            cell: TaskCell::new(meta),
             origin: None,
             owner,
             outside: false,
-            node: WakerState::default(),
-            mark: PauseFlag::default(),
+            waker_state: WakerState::default(),
+            pause_flag: PauseFlag::default(),
         }
     }
 
@@ -114,25 +114,25 @@ impl TaskEntry {
     pub(crate) fn read(&self) -> TaskReading {
         let mut reading = self.cell.read(&mut std::thread::yield_now);
         if is_wrapped() {
-            reading.waker = Some(self.node.read());
+            reading.waker = Some(self.waker_state.read());
         }
         reading
     }
 
     /// Whether it was woken since its last poll, as far as that is seen.
     pub(crate) fn is_woken(&self) -> bool {
-        self.node.wake_since_poll().is_some()
+        self.waker_state.wake_since_poll().is_some()
     }
 
     /// If it was woken, moves the time of the wake to `t`: it could not be polled before.
     pub(crate) fn wake_again(&self, t: u64) {
-        self.node.wake_again(t);
+        self.waker_state.wake_again(t);
     }
 
     /// Current state of the branch, and the epoch of its last poll.
     pub(crate) fn read_branch(&self) -> (BranchReading, u32) {
         let (reading, epoch) = self.cell.read_branch(&mut std::thread::yield_now);
-        let woken = self.node.wake_since_poll();
+        let woken = self.waker_state.wake_since_poll();
         (BranchReading { woken, ..reading }, epoch)
     }
 }
@@ -151,11 +151,11 @@ impl std::ops::Deref for CoveredTask {
 impl CoveredTask {
     /// Begins a poll with the executor's `waker`.
     pub(crate) fn begin_waker(&self, waker: &Waker) -> Begun {
-        self.0.node.begin(waker)
+        self.0.waker_state.begin(waker)
     }
 
     pub(crate) fn end_waker(&self) {
-        self.0.node.end();
+        self.0.waker_state.end();
     }
 
     /// The waker for a poll in which [`lent`](Self::lent) does not fit.
@@ -175,8 +175,8 @@ impl CoveredTask {
 
     /// Pause state of its row.
     #[inline]
-    pub(crate) fn mark(&self) -> &PauseFlag {
-        &self.0.mark
+    pub(crate) fn pause_flag(&self) -> &PauseFlag {
+        &self.0.pause_flag
     }
 
     #[inline]
@@ -197,7 +197,7 @@ impl CoveredTask {
     /// Records that it ends by a panic.
     #[cold]
     pub(crate) fn panicked(&self) {
-        panicked(self.0.cell.birth, &self.0.origin);
+        panicked(self.0.cell.meta, &self.0.origin);
     }
 }
 
@@ -205,7 +205,7 @@ impl CoveredTask {
 #[derive(Debug)]
 pub(crate) struct FirstPoll<'w> {
     pub(crate) outer: &'w Waker,
-    pub(crate) birth: TaskMeta,
+    pub(crate) meta: TaskMeta,
     pub(crate) origin: Option<Arc<TaskOrigin>>,
     /// ID of the task of which it is a branch; 0 for a task.
     pub(crate) owner: u64,
@@ -227,8 +227,8 @@ impl FirstPoll<'_> {
     fn live(&self) -> &Arc<TaskEntry> {
         self.live.get_or_init(|| {
             Arc::new(match self.owner {
-                0 => TaskEntry::new(self.birth, self.origin.clone(), self.epoch, self.thread),
-                owner => TaskEntry::branch(self.birth, owner),
+                0 => TaskEntry::new(self.meta, self.origin.clone(), self.epoch, self.thread),
+                owner => TaskEntry::branch(self.meta, owner),
             })
         })
     }
@@ -243,7 +243,7 @@ impl LazyTarget for FirstPoll<'_> {
         match self.live.get() {
             Some(live) => {
                 live.woken();
-                live.node.note_if_armed(live.task());
+                live.waker_state.note_if_armed(live.task());
             }
             None => self.woken.store(true, Ordering::Relaxed),
         }
@@ -259,7 +259,7 @@ impl Drop for CoveredTask {
         }
         registry::remove(&self.0);
         if !self.is_branch() {
-            events::task(self.birth.id, || TaskEvent::End);
+            events::task(self.meta.id, || TaskEvent::End);
         }
         // A pause holds the task's row: end it first.
         pause::over(&self.0);
@@ -267,7 +267,7 @@ impl Drop for CoveredTask {
 }
 
 /// Metadata of a task whose root call of `proc` begins at `t`; `None` beyond the limit of procs.
-pub(crate) fn birth(proc: &'static Proc, future_bytes: usize, t: u64) -> Option<TaskMeta> {
+pub(crate) fn meta(proc: &'static Proc, future_bytes: usize, t: u64) -> Option<TaskMeta> {
     let future_bytes = u32::try_from(future_bytes).unwrap_or(u32::MAX);
     Some(TaskMeta::new(proc.id()?, proc.next_task(), t, future_bytes))
 }

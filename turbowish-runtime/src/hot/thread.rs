@@ -25,11 +25,11 @@ pub(crate) struct ThreadLedger {
     pub(crate) name: Arc<str>,
     /// The operating system's thread ID.
     pub(crate) os_id: Option<u64>,
-    pub(crate) newborn: FirstPollCell,
+    pub(crate) first_poll: FirstPollCell,
     /// Origin of the task in its first poll, if it has one.
     pub(crate) origin: Mutex<Option<Arc<TaskOrigin>>>,
     /// The program's own metrics.
-    pub(crate) meters: Metrics,
+    pub(crate) metrics: Metrics,
     /// Whether it has polled a task. Other threads only run plain functions, which may take long
     /// there.
     pub(crate) polls: AtomicBool,
@@ -44,7 +44,7 @@ impl ThreadLedger {
     }
 
     /// Origin of the task in its first poll.
-    pub(crate) fn told(&self) -> Option<Arc<TaskOrigin>> {
+    pub(crate) fn first_poll_origin(&self) -> Option<Arc<TaskOrigin>> {
         lock(&self.origin).clone()
     }
 }
@@ -171,9 +171,9 @@ fn enroll(epoch: u32, slot: &RefCell<Option<Arc<ThreadLedger>>>) -> Option<()> {
         index,
         name,
         os_id: os_thread::id(),
-        newborn: FirstPollCell::default(),
+        first_poll: FirstPollCell::default(),
         origin: Mutex::default(),
-        meters: Metrics::default(),
+        metrics: Metrics::default(),
         polls: AtomicBool::new(false),
         lent: AtomicUsize::new(0),
     });
@@ -236,9 +236,9 @@ fn stray(epoch: u32, slot: &mut Option<Arc<ThreadLedger>>) -> Option<&ThreadLedg
             index,
             name: ENDED.into(),
             os_id: None,
-            newborn: FirstPollCell::default(),
+            first_poll: FirstPollCell::default(),
             origin: Mutex::default(),
-            meters: Metrics::default(),
+            metrics: Metrics::default(),
             polls: AtomicBool::new(false),
             lent: AtomicUsize::new(0),
         });

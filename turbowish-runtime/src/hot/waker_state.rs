@@ -19,7 +19,7 @@ use std::sync::{
 use std::task::Waker;
 
 use turbowish_model::account::task::{WakeCause, WakerReading};
-use turbowish_unsafe::waker::{BorrowedWaker, LazyTarget, Target};
+use turbowish_unsafe::waker::{BorrowedWaker, LazyTarget, WakeTarget};
 
 use crate::features;
 use crate::hot::{clock, current, switch};
@@ -88,9 +88,9 @@ pub(crate) struct Begun {
 }
 
 /// Target of wakers with a waker state.
-pub(crate) trait StatefulWaker: Target {
+pub(crate) trait StatefulWaker: WakeTarget {
     /// The waker state of the target.
-    fn node(&self) -> &WakerState;
+    fn waker_state(&self) -> &WakerState;
     /// ID of the task that it belongs to.
     fn task(&self) -> u64;
 }
@@ -118,7 +118,7 @@ impl<T: StatefulWaker> LazyTarget for Late<'_, T> {
     }
 
     fn wake(&self) {
-        self.target.node().note_if_armed(self.target.task());
+        self.target.waker_state().note_if_armed(self.target.task());
         self.outer.wake_by_ref();
     }
 }
@@ -130,12 +130,12 @@ pub(crate) fn kept<T: StatefulWaker>(target: &Arc<T>, outer: &Waker, is_inside: 
     // Counted before the state has the executor's waker, which is dropped with the last clone.
     let clone = BorrowedWaker::new(target).waker().clone();
     let uncounted = is_inside.then(Uncounted::begin);
-    let adopted = target.node().adopt(outer);
+    let adopted = target.waker_state().adopt(outer);
     drop(uncounted);
     match adopted {
         Ok(()) => clone,
         Err(theirs) => {
-            target.node().passed.store(true, Ordering::Relaxed);
+            target.waker_state().passed.store(true, Ordering::Relaxed);
             theirs
         }
     }

@@ -34,7 +34,7 @@ impl Link {
 }
 
 impl<V, T: ?Sized> IntentTarget<V> for T {
-    fn meant(&self) -> ResourceRef<'_> {
+    fn resource_ref(&self) -> ResourceRef<'_> {
         ResourceRef(PhantomData)
     }
 }

@@ -14,8 +14,8 @@ macro_rules! pointers {
     ($($Pointer:ty)*) => {$(
         impl<V, T: IntentTarget<V> + ?Sized> IntentTarget<V> for $Pointer {
             #[inline]
-            fn meant(&self) -> ResourceRef<'_> {
-                T::meant(self)
+            fn resource_ref(&self) -> ResourceRef<'_> {
+                T::resource_ref(self)
             }
         }
     )*};
@@ -27,7 +27,7 @@ macro_rules! unseen {
     ($($Verb:ident: $([$($T:ident)?] $Type:ty),*;)*) => {$($(
         impl<$($T: ?Sized)?> IntentTarget<verb::$Verb> for $Type {
             #[inline]
-            fn meant(&self) -> ResourceRef<'_> {
+            fn resource_ref(&self) -> ResourceRef<'_> {
                 ResourceRef::NOTHING
             }
         }
@@ -38,7 +38,7 @@ macro_rules! unseen_ends {
     ($($Verb:ident: $($Type:ident)::*;)*) => {$(
         impl<T> IntentTarget<verb::$Verb> for tokio::sync::$($Type)::*<T> {
             #[inline]
-            fn meant(&self) -> ResourceRef<'_> {
+            fn resource_ref(&self) -> ResourceRef<'_> {
                 ResourceRef::NOTHING
             }
         }

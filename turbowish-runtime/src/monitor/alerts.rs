@@ -198,7 +198,7 @@ impl AlertWatch {
         let resources = resources::judged();
         crowd.pick(&claims(&resources));
         let known = NameTable::of(&assembly, crowd.picked(), (threads, epoch));
-        let scene = self.scout.scene(&SituationBuilder {
+        let situation = self.scout.situation(&SituationBuilder {
             assembly: &assembly,
             threads,
             crowd: &crowd,
@@ -208,7 +208,7 @@ impl AlertWatch {
             long_ns: self.detector.limits().get(Limit::LongPollWarn),
         });
         self.uses.tick(totals.at, self.scout.used());
-        self.alerts = self.detector.scan(&scene);
+        self.alerts = self.detector.scan(&situation);
         let took = cpu_time::used().saturating_sub(used);
         self.pace.next(begun, took);
     }

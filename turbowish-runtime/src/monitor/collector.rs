@@ -39,7 +39,7 @@ struct Epoch {
 #[derive(Default)]
 struct Departed {
     /// Sums in ticks.
-    tally: Aggregate,
+    aggregate: Aggregate,
     busy: u64,
     /// Time of their last event.
     latest: u64,
@@ -56,7 +56,7 @@ pub(crate) struct ThreadNow {
     pub(crate) epoch: u32,
     pub(crate) open: Vec<OpenPollReading>,
     /// The task whose first poll the thread runs.
-    pub(crate) newborn: Option<TaskMeta>,
+    pub(crate) first_poll: Option<TaskMeta>,
     /// Origin of that task, if it has one.
     pub(crate) origin: Option<Arc<TaskOrigin>>,
     /// Whether the thread has polled a task.
@@ -106,9 +106,9 @@ impl Collector {
             }
             polls[at] += more;
         };
-        let departed = self.epochs.values().map(|epoch| &epoch.departed.tally);
-        for tally in departed.chain([&self.past.tally]) {
-            for (proc, known) in tally.procs.iter().enumerate() {
+        let departed = self.epochs.values().map(|epoch| &epoch.departed.aggregate);
+        for aggregate in departed.chain([&self.past.aggregate]) {
+            for (proc, known) in aggregate.procs.iter().enumerate() {
                 add(proc as u32, known.sum(Sum::Polls));
             }
         }
@@ -135,7 +135,7 @@ impl Collector {
         for number in done {
             if let Some(epoch) = self.epochs.remove(&number) {
                 epoch.add_to(&mut self.past, clock, number, &mut Vec::new());
-                self.past.tally.forget_recent();
+                self.past.aggregate.forget_recent();
             }
         }
     }
@@ -143,7 +143,7 @@ impl Collector {
     /// Begins the next tick of all threads.
     pub(crate) fn next_tick(&mut self) {
         for epoch in self.epochs.values_mut() {
-            epoch.departed.tally.forget_recent();
+            epoch.departed.aggregate.forget_recent();
         }
         for ledger in self.epochs.values().flat_map(|epoch| &epoch.ledgers) {
             ledger.ledger.next_tick();
@@ -172,15 +172,16 @@ impl Epoch {
             let Some(gone) = Arc::get_mut(ledger) else {
                 return true;
             };
-            let mut reading = gone.ledger.read(&mut departed.tally, &mut relax);
-            gone.meters.read(&mut departed.tally.meters, &mut relax);
+            let mut reading = gone.ledger.read(&mut departed.aggregate, &mut relax);
+            gone.metrics
+                .read(&mut departed.aggregate.metrics, &mut relax);
             departed.latest = departed.latest.max(reading.latest);
             if ended.is_some() && !reading.open.is_empty() {
                 departed.open.push(reading);
                 return false;
             }
             // Polls that a thread left open when it ended are closed here.
-            reading.charge(clock().max(reading.latest), &mut departed.tally);
+            reading.charge(clock().max(reading.latest), &mut departed.aggregate);
             departed.busy += reading.busy;
             false
         });
@@ -195,21 +196,21 @@ impl Epoch {
         number: u32,
         threads: &mut Vec<ThreadNow>,
     ) -> u64 {
-        let mut tally = self.departed.tally.clone();
+        let mut aggregate = self.departed.aggregate.clone();
         let gone = self.departed.open.iter().cloned();
         let mut readings: Vec<(u32, ThreadReading)> = gone.map(|open| (DEPARTED, open)).collect();
         for ledger in &self.ledgers {
             let (index, name) = (ledger.index, ledger.name.clone());
-            let reading = ledger.ledger.read(&mut tally, &mut relax);
-            ledger.meters.read(&mut tally.meters, &mut relax);
+            let reading = ledger.ledger.read(&mut aggregate, &mut relax);
+            ledger.metrics.read(&mut aggregate.metrics, &mut relax);
             threads.push(ThreadNow {
                 index,
                 name,
                 os_id: ledger.os_id,
                 epoch: number,
                 open: reading.open.clone(),
-                newborn: ledger.newborn.read(&mut relax),
-                origin: ledger.told(),
+                first_poll: ledger.first_poll.read(&mut relax),
+                origin: ledger.first_poll_origin(),
                 polls: ledger.polls.load(Relaxed),
             });
             readings.push((index, reading));
@@ -219,18 +220,18 @@ impl Epoch {
         let until = self.ended.unwrap_or_else(clock).max(latest);
         *totals.busy.entry(DEPARTED).or_default() += self.departed.busy;
         for (thread, mut reading) in readings {
-            reading.charge(until, &mut tally);
+            reading.charge(until, &mut aggregate);
             *totals.busy.entry(thread).or_default() += reading.busy;
         }
-        tally.close_open_at(until);
-        tally.reconcile();
+        aggregate.close_open_at(until);
+        aggregate.reconcile();
         if self.ended.is_some() {
-            tally.abandon();
+            aggregate.abandon();
         }
-        if totals.tally == Aggregate::default() {
-            totals.tally = tally;
+        if totals.aggregate == Aggregate::default() {
+            totals.aggregate = aggregate;
         } else {
-            totals.tally.merge(&tally);
+            totals.aggregate.merge(&aggregate);
         }
         until
     }

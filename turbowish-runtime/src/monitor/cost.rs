@@ -75,16 +75,24 @@ impl Monitor {
         assembly: &Assembly<'_, N>,
         uptime_ns: u64,
     ) -> Option<Overhead> {
-        let tally = &assembly.window.tally;
+        let aggregate = &assembly.window.aggregate;
         let woken = |population: Population| {
-            let procs = tally.procs.iter();
+            let procs = aggregate.procs.iter();
             procs.map(move |proc| proc.populations[population as usize].total())
         };
         let events = Events {
-            polls: tally.procs.iter().map(|proc| proc.sum(Sum::Polls)).sum(),
+            polls: aggregate
+                .procs
+                .iter()
+                .map(|proc| proc.sum(Sum::Polls))
+                .sum(),
             // Excludes wakes that were followed by no poll of their own.
             wakes: woken(Population::ReadyLatency).sum(),
-            counts: tally.meters.values().map(|meter| meter.updates).sum(),
+            counts: aggregate
+                .metrics
+                .values()
+                .map(|metric| metric.updates)
+                .sum(),
             uses: self.uses(assembly),
             within_ns: assembly.scale.ns(assembly.window.length),
         };

@@ -43,13 +43,13 @@ impl HeartbeatTask {
         else {
             return;
         };
-        let pulse = Arc::new(Heartbeat::default());
-        *lock(&self.0) = Some((pulse.clone(), 0));
+        let heartbeat = Arc::new(Heartbeat::default());
+        *lock(&self.0) = Some((heartbeat.clone(), 0));
         handle.spawn(poll_fn(move |cx| {
-            let before = lock(&pulse.waker).replace(cx.waker().clone());
+            let before = lock(&heartbeat.waker).replace(cx.waker().clone());
             drop(before);
-            pulse.asked.store(0, Ordering::Relaxed);
-            match pulse.over.load(Ordering::Relaxed) {
+            heartbeat.asked.store(0, Ordering::Relaxed);
+            match heartbeat.over.load(Ordering::Relaxed) {
                 true => Poll::Ready(()),
                 false => Poll::Pending,
             }
@@ -58,10 +58,10 @@ impl HeartbeatTask {
 
     /// Stops it.
     pub(super) fn stop(&self) {
-        let pulse = lock(&self.0).take();
-        if let Some((pulse, _)) = pulse {
-            pulse.over.store(true, Ordering::Relaxed);
-            pulse.wake();
+        let heartbeat = lock(&self.0).take();
+        if let Some((heartbeat, _)) = heartbeat {
+            heartbeat.over.store(true, Ordering::Relaxed);
+            heartbeat.wake();
         }
     }
 
@@ -72,20 +72,20 @@ impl HeartbeatTask {
     /// have been stopped, its wait starts anew.
     pub(super) fn ask(&self, now: u64, pace: u64) -> Option<u64> {
         let mut slot = lock(&self.0);
-        let (pulse, looked) = slot.as_mut()?;
-        if Arc::strong_count(pulse) == 1 {
+        let (heartbeat, looked) = slot.as_mut()?;
+        if Arc::strong_count(heartbeat) == 1 {
             *slot = None;
             return None;
         }
         let paused = now.saturating_sub(std::mem::replace(looked, now)) > pace;
-        let pulse = pulse.clone();
+        let heartbeat = heartbeat.clone();
         drop(slot);
-        let asked = pulse.asked.load(Ordering::Relaxed);
+        let asked = heartbeat.asked.load(Ordering::Relaxed);
         if asked != 0 && !paused {
             return Some(asked);
         }
-        pulse.asked.store(now.max(1), Ordering::Relaxed);
-        pulse.wake();
+        heartbeat.asked.store(now.max(1), Ordering::Relaxed);
+        heartbeat.wake();
         Some(now)
     }
 
@@ -94,7 +94,7 @@ impl HeartbeatTask {
         let slot = lock(&self.0);
         let lives = slot
             .as_ref()
-            .is_some_and(|(pulse, _)| Arc::strong_count(pulse) > 1);
+            .is_some_and(|(heartbeat, _)| Arc::strong_count(heartbeat) > 1);
         u64::from(lives)
     }
 }

@@ -34,7 +34,7 @@ impl Losses {
 
 /// Losses since the start.
 pub(super) fn lost(totals: &Totals) -> Lost {
-    let count = |kind: Anomaly| totals.tally.anomalies[kind as usize];
+    let count = |kind: Anomaly| totals.aggregate.anomalies[kind as usize];
     Lost {
         tasks: task::lost(),
         resources: resource::lost(),

@@ -125,10 +125,10 @@ fn wake() -> u64 {
 }
 
 fn counter() -> u64 {
-    let meters = Metrics::default();
+    let metrics = Metrics::default();
     timed(|| {
         way();
-        black_box(meters.count((0, 0), 1));
+        black_box(metrics.count((0, 0), 1));
     })
 }
 

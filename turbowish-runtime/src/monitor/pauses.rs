@@ -77,8 +77,8 @@ impl Monitor {
             return Refused::Off;
         }
         let (_, threads) = self.state().gather.read(clock::ticks);
-        let mut newborn = threads.iter().filter_map(|thread| thread.newborn);
-        match newborn.any(|birth| birth.id == task) {
+        let mut first_poll = threads.iter().filter_map(|thread| thread.first_poll);
+        match first_poll.any(|meta| meta.id == task) {
             true => Refused::FirstPoll,
             false => Refused::NoTask,
         }

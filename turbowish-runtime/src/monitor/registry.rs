@@ -46,7 +46,7 @@ impl Names for Registry {
             .map_or(&[], |known| &known.attributes)
     }
 
-    fn meter(&self, site: u32) -> Option<MetricName<'_>> {
+    fn metric(&self, site: u32) -> Option<MetricName<'_>> {
         metrics::name(site)
     }
 }

@@ -5,10 +5,10 @@
 //! and no rule applies to them.
 
 mod await_text;
-mod by_id;
 pub(super) mod crowd;
 mod event_rates;
 mod handoff;
+mod id_hash;
 mod interrupted;
 mod proc;
 mod queue_time;
@@ -27,7 +27,7 @@ use turbowish_model::diagnose::situation::{
 use turbowish_model::snapshot::{Place, TaskState};
 
 use self::crowd::{Crowd, Pick};
-use self::resource::{Trees, seat};
+use self::resource::{Trees, mark_awaiting_calls};
 use super::Registry;
 use super::tasks::{LiveTask, NameTable, spot};
 use crate::hot::{clock, task};
@@ -83,10 +83,10 @@ impl Scout {
     }
 
     /// Builds the situation of this instant.
-    pub(super) fn scene(&mut self, stage: &SituationBuilder<'_>) -> Situation {
+    pub(super) fn situation(&mut self, stage: &SituationBuilder<'_>) -> Situation {
         let at = stage.assembly.now.at;
         let settled = stage.crowd.settled(at);
-        let trees: Trees<'_> = settled.map(|one| (one.birth.id, &one.reading)).collect();
+        let trees: Trees<'_> = settled.map(|one| (one.meta.id, &one.reading)).collect();
         let picked = stage.crowd.picked().iter();
         let mut tasks: Vec<Task> = picked.filter_map(|one| stage.task(one)).collect();
         self.at = at;
@@ -102,7 +102,7 @@ impl Scout {
             })
             .collect();
         self.inside.turn();
-        seat(&mut tasks, &resources);
+        mark_awaiting_calls(&mut tasks, &resources);
         Situation {
             now: stage.ns(stage.assembly.now.at),
             resources,
@@ -140,7 +140,7 @@ impl SituationBuilder<'_> {
             .and_then(|origin| origin.name.as_deref());
         given
             .map(str::to_owned)
-            .or_else(|| self.known.name(one.birth.id))
+            .or_else(|| self.known.name(one.meta.id))
     }
 
     fn ns(&self, ticks: u64) -> u64 {
@@ -166,16 +166,16 @@ impl SituationBuilder<'_> {
             _ => 0,
         };
         Some(Task {
-            id: one.birth.id,
+            id: one.meta.id,
             name: self.name(one)?,
-            root: self.path(one.birth.root())?,
+            root: self.path(one.meta.root())?,
             kind: match &one.origin {
                 Some(origin) if origin.blocks => TaskKind::BlockOn,
                 _ => TaskKind::Spawned,
             },
             state,
             since: self.ns(since),
-            created: self.ns(one.birth.created),
+            created: self.ns(one.meta.created),
             polls: reading.polls,
             busy_ns: self.ns(reading.running + in_poll),
             idle_polls: Some(reading.idle),
@@ -189,7 +189,7 @@ impl SituationBuilder<'_> {
                 clones: waker.clones,
                 live: (!one.unseen).then_some(waker.live.into()),
             }),
-            future_bytes: u64::from(one.birth.future_bytes),
+            future_bytes: u64::from(one.meta.future_bytes),
             spawned: one.origin.as_ref().map(|origin| spot(origin.place)),
             // A poll in progress is evaluated like any other.
             paused: reading.pause.is_some() && reading.thread.is_none(),
@@ -222,9 +222,9 @@ impl SituationBuilder<'_> {
             let origin = ended.origin.as_ref();
             let given = origin.and_then(|origin| origin.name.as_deref().map(str::to_owned));
             Some(Ended {
-                id: ended.birth.id,
-                name: given.or_else(|| self.known.name(ended.birth.id))?,
-                root: self.path(ended.birth.root())?,
+                id: ended.meta.id,
+                name: given.or_else(|| self.known.name(ended.meta.id))?,
+                root: self.path(ended.meta.root())?,
                 at: self.ns(ended.at),
                 detached: ended.detached,
                 spawned: origin.map(|origin| spot(origin.place)),

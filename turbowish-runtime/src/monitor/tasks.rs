@@ -26,7 +26,7 @@ pub(super) struct LiveTasks {
 
 /// A live task.
 pub(super) struct LiveTask {
-    pub(super) birth: TaskMeta,
+    pub(super) meta: TaskMeta,
     pub(super) reading: TaskReading,
     pub(super) origin: Option<Arc<TaskOrigin>>,
     /// Whether it may have been polled while accounting was off: then it has given away wakers that
@@ -40,7 +40,7 @@ impl LiveTask {
         let mut reading = row.read();
         reading.read_at = clock();
         let mut one = Self {
-            birth: row.cell.birth,
+            meta: row.cell.meta,
             reading,
             origin: row.origin.clone(),
             unseen: false,
@@ -57,7 +57,7 @@ impl LiveTask {
         branches: &mut HashMap<u64, Vec<Arc<task::TaskEntry>>>,
         clock: &dyn Fn() -> u64,
     ) {
-        let own = branches.remove(&self.birth.id);
+        let own = branches.remove(&self.meta.id);
         // What happened to them while accounting was off is unknown.
         let Some(own) = own.filter(|_| !self.unseen) else {
             return;
@@ -73,7 +73,7 @@ impl LiveTask {
     /// Discards await point and wakes of a task that was not polled since accounting was armed
     /// again: it waits, but where, what could wake it, and what has, is unknown.
     fn forget(&mut self) {
-        self.reading.forget_place(self.birth.root());
+        self.reading.forget_place(self.meta.root());
         if let Some(waker) = &mut self.reading.waker {
             waker.woken = None;
         }
@@ -96,7 +96,7 @@ impl LiveTasks {
         };
         for one in &mut tasks {
             if !pauses.is_empty() {
-                one.reading.pause = pauses.remove(&one.birth.id).map(Box::new);
+                one.reading.pause = pauses.remove(&one.meta.id).map(Box::new);
             }
             let reading = &one.reading;
             let is_woken = reading.waker.is_some_and(|waker| waker.woken.is_some());
@@ -129,35 +129,37 @@ impl LiveTasks {
 }
 
 /// The tasks in their first poll.
-pub(super) fn newborns(threads: &[ThreadNow]) -> Vec<LiveTask> {
-    let newborn = |thread: &ThreadNow| {
-        let birth = thread.newborn?;
-        let is_open = !open_of(threads, thread.index, birth.created).is_empty();
+pub(super) fn first_polls(threads: &[ThreadNow]) -> Vec<LiveTask> {
+    let first_poll = |thread: &ThreadNow| {
+        let meta = thread.first_poll?;
+        let is_open = !open_of(threads, thread.index, meta.created).is_empty();
         let origin = thread.origin.clone();
         let readied = origin.as_deref().map(TaskOrigin::readied);
         is_open.then(|| LiveTask {
-            birth,
-            reading: TaskReading::first(&birth, thread.epoch, thread.index, readied),
+            meta,
+            reading: TaskReading::first(&meta, thread.epoch, thread.index, readied),
             origin,
             unseen: false,
         })
     };
-    threads.iter().filter_map(newborn).collect()
+    threads.iter().filter_map(first_poll).collect()
 }
 
 /// Every live task once: those with a row, and those in their first poll.
 fn readings(threads: &[ThreadNow], epoch: u32, clock: &dyn Fn() -> u64) -> Vec<LiveTask> {
-    let mut newborn = newborns(threads);
+    let mut first_poll = first_polls(threads);
     let rows = task::all();
-    let mut all = Vec::with_capacity(rows.len() + newborn.len());
+    let mut all = Vec::with_capacity(rows.len() + first_poll.len());
     for live in rows {
         // The threads were read first: a task in its first poll may have got its row since.
-        newborn.retain(|one| one.birth.id != live.cell.birth.id);
+        first_poll.retain(|one| one.meta.id != live.cell.meta.id);
         all.push(LiveTask::read(&live, epoch, clock));
     }
-    let past = newborn.iter_mut().filter(|one| one.reading.epoch != epoch);
+    let past = first_poll
+        .iter_mut()
+        .filter(|one| one.reading.epoch != epoch);
     past.for_each(LiveTask::forget);
-    all.append(&mut newborn);
+    all.append(&mut first_poll);
     // The tasks were read first: a branch of an ended task belongs to none.
     let mut branches = task::branches(|_| true);
     if !branches.is_empty() {
@@ -215,7 +217,7 @@ impl<'a> NameTable<'a> {
         let words = assembly.names.paths().map(|path| shared.shortest(path));
         let given = tasks.iter().filter_map(|one| {
             let name = one.origin.as_ref()?.name.clone()?;
-            Some((one.birth.id, name))
+            Some((one.meta.id, name))
         });
         let workers = super::worker_threads(assembly, threads, epoch);
         Self {
@@ -248,12 +250,12 @@ impl<'a> NameTable<'a> {
         if let Some(name) = task::with(id, |live| live.origin.as_ref()?.name.clone()).flatten() {
             return Some(name.to_string());
         }
-        let birth = TaskMeta {
+        let meta = TaskMeta {
             id,
             ..TaskMeta::default()
         };
-        let word = self.words.get(birth.root() as usize).filter(|_| id != 0)?;
-        Some(format!("{word}-{}", birth.ordinal()))
+        let word = self.words.get(meta.root() as usize).filter(|_| id != 0)?;
+        Some(format!("{word}-{}", meta.ordinal()))
     }
 
     /// Name, without ordinal, of tasks with this root proc.
@@ -278,11 +280,11 @@ impl<N: Names> TaskSource for Rows<'_, N> {
 
     fn row(&self, at: usize, parts: TaskParts) -> Option<TaskRow> {
         let one = self.live.tasks.get(at)?;
-        let word = self.known.word(one.birth.root());
+        let word = self.known.word(one.meta.root());
         let open = one.reading.thread;
         let open = open.map(|index| open_of(self.threads, index, one.reading.since));
-        let (birth, reading) = (&one.birth, &one.reading);
-        let mut row = self.assembly.task(birth, reading, open, word, parts)?;
+        let (meta, reading) = (&one.meta, &one.reading);
+        let mut row = self.assembly.task(meta, reading, open, word, parts)?;
         row.os_thread_id = open.and(self.os_thread(one));
         self.tell(&mut row, one, parts);
         if parts.claims {

@@ -117,7 +117,7 @@ impl End {
             if self.role == Role::Receive {
                 cancel_safety::asks(ledger);
             }
-            ledger.here().task
+            ledger.current_call().task
         });
         let user = user.unwrap_or(0);
         match self.used.get() {

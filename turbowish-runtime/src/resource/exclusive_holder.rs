@@ -32,7 +32,7 @@ const TRIES: u32 = 64;
 impl ExclusiveHolder {
     /// Sets the holder, which has just acquired the lock exclusively.
     #[inline]
-    pub(super) fn seat(
+    pub(super) fn acquire(
         &self,
         (who, since): (CurrentCall, u64),
         amount: u32,
@@ -54,7 +54,7 @@ impl ExclusiveHolder {
     /// Clears the holder, which is about to release the lock. Returns its task, and the time of the
     /// acquisition.
     #[inline]
-    pub(super) fn leave(&self) -> (u64, u64) {
+    pub(super) fn release(&self) -> (u64, u64) {
         let writing = self.sequence.write();
         self.amount.store(0, Relaxed);
         drop(writing);
@@ -83,7 +83,7 @@ impl ExclusiveHolder {
 
     /// Reads the holder. A holder being set or cleared is not shown: the reader does not wait for
     /// its thread, which may not be running.
-    pub(super) fn seated(&self, role: Role) -> Option<Holder> {
+    pub(super) fn read(&self, role: Role) -> Option<Holder> {
         let read = self.sequence.try_read(TRIES, || self.holder(role));
         read.flatten()
     }
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn who_reads_sees_one_holder_whole_or_none() {
-        let (sole, over) = (ExclusiveHolder::default(), AtomicBool::new(false));
+        let (holder, over) = (ExclusiveHolder::default(), AtomicBool::new(false));
         let at = Location::caller();
         std::thread::scope(|scope| {
             scope.spawn(|| {
@@ -114,8 +114,8 @@ mod tests {
                         poll: turn,
                         ..CurrentCall::default()
                     };
-                    sole.seat((who, turn), 1, at, turn % 2 == 0);
-                    assert_eq!(sole.leave(), (turn, turn));
+                    holder.acquire((who, turn), 1, at, turn % 2 == 0);
+                    assert_eq!(holder.release(), (turn, turn));
                     if over.load(Ordering::Acquire) {
                         return;
                     }
@@ -123,7 +123,7 @@ mod tests {
             });
             let mut seen = 0;
             while seen < ENOUGH {
-                let Some(holder) = sole.seated(Role::Lock) else {
+                let Some(holder) = holder.read(Role::Lock) else {
                     continue;
                 };
                 let turn = holder.since;
@@ -133,24 +133,24 @@ mod tests {
             }
             over.store(true, Ordering::Release);
         });
-        assert_eq!(sole.seated(Role::Lock), None);
+        assert_eq!(holder.read(Role::Lock), None);
     }
 
     /// The writer's thread was preempted, possibly for long.
     #[test]
     fn who_is_just_coming_does_not_sit_there_yet() {
-        let sole = ExclusiveHolder::default();
+        let holder = ExclusiveHolder::default();
         let who = CurrentCall {
             task: 1,
             ..CurrentCall::default()
         };
-        sole.seat((who, 0), 1, Location::caller(), false);
-        sole.leave();
-        let coming = sole.sequence.write();
-        sole.amount.store(1, Relaxed);
-        assert_eq!(sole.seated(Role::Lock), None);
+        holder.acquire((who, 0), 1, Location::caller(), false);
+        holder.release();
+        let coming = holder.sequence.write();
+        holder.amount.store(1, Relaxed);
+        assert_eq!(holder.read(Role::Lock), None);
         drop(coming);
-        let seated = sole.seated(Role::Lock);
-        assert_eq!(seated.map(|holder| holder.who), Some(who));
+        let read = holder.read(Role::Lock);
+        assert_eq!(read.map(|holder| holder.who), Some(who));
     }
 }

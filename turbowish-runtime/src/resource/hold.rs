@@ -79,7 +79,7 @@ fn take(
         });
     };
     let taken = current::ledger(|ledger| {
-        let who = ledger.here();
+        let who = ledger.current_call();
         let slot = record.hold(who, role, amount, at, owned);
         order::taken(ledger, record, (slot, who), (role, at), owned);
         emit(who, slot);
@@ -104,9 +104,9 @@ impl<R: Deref<Target = Record> + Clone> HoldGuard<R> {
 
     /// Splits `amount` off into a new hold.
     pub(crate) fn split(&self, amount: u32) -> Self {
-        Self(self.0.as_ref().map(|seat| HoldSlot {
-            slot: seat.record.split(seat.slot, amount),
-            record: seat.record.clone(),
+        Self(self.0.as_ref().map(|inner| HoldSlot {
+            slot: inner.record.split(inner.slot, amount),
+            record: inner.record.clone(),
         }))
     }
 }
@@ -115,7 +115,7 @@ impl<R: Deref<Target = Record>> HoldGuard<R> {
     /// Merges `other`, a hold of the same resource.
     pub(crate) fn merge(&mut self, mut other: Self) {
         match (&self.0, other.0.take()) {
-            (Some(seat), Some(part)) => seat.record.merge(seat.slot, part.slot),
+            (Some(inner), Some(part)) => inner.record.merge(inner.slot, part.slot),
             // Acquired while accounting was off: from now on all of it is known.
             (None, part) => self.0 = part,
             (Some(_), None) => {}
@@ -124,10 +124,10 @@ impl<R: Deref<Target = Record>> HoldGuard<R> {
 
     /// Turns an exclusive hold into a shared one.
     pub(crate) fn share(&mut self, role: Role) {
-        if let Some(seat) = &mut self.0 {
-            let alone = seat.slot;
-            seat.slot = seat.record.share(alone, role);
-            order::shared(&seat.record, (alone, seat.slot), role);
+        if let Some(inner) = &mut self.0 {
+            let alone = inner.slot;
+            inner.slot = inner.record.share(alone, role);
+            order::shared(&inner.record, (alone, inner.slot), role);
         }
     }
 
@@ -143,9 +143,9 @@ impl<R: Deref<Target = Record>> HoldGuard<R> {
 
     /// Ends the hold without a release: the amount is never returned.
     pub(crate) fn forget(mut self) {
-        if let Some(seat) = self.0.take() {
-            let task = seat.record.forget(seat.slot);
-            order::released(&seat.record, seat.slot, task);
+        if let Some(inner) = self.0.take() {
+            let task = inner.record.forget(inner.slot);
+            order::released(&inner.record, inner.slot, task);
         }
     }
 }
@@ -153,11 +153,11 @@ impl<R: Deref<Target = Record>> HoldGuard<R> {
 impl<R: Deref<Target = Record>> Drop for HoldGuard<R> {
     #[inline]
     fn drop(&mut self) {
-        if let Some(seat) = &self.0 {
-            let task = seat.record.release(seat.slot);
-            order::released(&seat.record, seat.slot, task);
-            events::resource(seat.record.id, || ResourceEvent::Released {
-                ticket: u64::from(seat.slot),
+        if let Some(inner) = &self.0 {
+            let task = inner.record.release(inner.slot);
+            order::released(&inner.record, inner.slot, task);
+            events::resource(inner.record.id, || ResourceEvent::Released {
+                ticket: u64::from(inner.slot),
             });
         }
     }

@@ -69,7 +69,7 @@ impl ResourceRef<'_> {
 
 impl Resource {
     /// The reference for intents.
-    pub(crate) const fn meant(&self) -> ResourceRef<'_> {
+    pub(crate) const fn resource_ref(&self) -> ResourceRef<'_> {
         ResourceRef {
             resource: Some(self),
             end: None,
@@ -176,7 +176,7 @@ pub(super) struct Gone {
 
 impl Intended {
     /// Adds an intent and returns its slot; returns `next` if there is no room.
-    pub(super) fn seat(
+    pub(super) fn insert(
         &mut self,
         intent: Intent,
         (again, said): (bool, bool),
@@ -247,7 +247,7 @@ impl Intended {
     }
 
     /// Releases the intent in `slot`; `took` items were taken by then.
-    pub(super) fn unseat(&mut self, slot: u32, took: u64) -> Option<Gone> {
+    pub(super) fn remove(&mut self, slot: u32, took: u64) -> Option<Gone> {
         let entry = self.entries.get_mut(slot as usize)?.take()?;
         self.free.push(slot);
         if !entry.done {
@@ -377,13 +377,16 @@ mod tests {
                 proven: false,
                 end: None,
             };
-            assert_eq!(all.seat(intent, (false, false), None).ok(), Some(proc - 1));
+            assert_eq!(
+                all.insert(intent, (false, false), None).ok(),
+                Some(proc - 1)
+            );
         }
         for &proc in done {
             assert!(all.meet(who(proc), Role::Lock));
         }
         for &proc in ended {
-            let gone = all.unseat(proc - 1, 0).expect("it was there");
+            let gone = all.remove(proc - 1, 0).expect("it was there");
             assert_eq!(gone.unmet, !done.contains(&proc));
         }
         assert_eq!(all.counts(), (left.len() as u64, 0));

@@ -156,7 +156,7 @@ pub(super) fn asked(record: &Record, role: Role, at: &'static Location<'static>)
         at,
     };
     current::ledger(|ledger| {
-        let task = ledger.here().task;
+        let task = ledger.current_call().task;
         if task != 0 {
             let is_left = ledger.mark_root();
             with_held(|held| {
@@ -193,7 +193,7 @@ fn settle(resource: u64, slot: u32, task: u64) {
     let held = with_held(|held| take(held, resource, slot)).flatten();
     if let Some(held) = held.or_else(|| take_left(task, resource, slot))
         && !held.later.is_empty()
-        && current::here().task == held.who.task
+        && current::current_call().task == held.who.task
     {
         held.later.into_iter().for_each(count);
     }

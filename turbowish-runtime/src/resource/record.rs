@@ -39,7 +39,7 @@ pub(crate) struct Record {
     /// Number of unmet intents to do something once: without any, operations do not look for them.
     unmet: AtomicU64,
     ends: Arc<Ends>,
-    sole: ExclusiveHolder,
+    exclusive: ExclusiveHolder,
     state: Mutex<ResourceState>,
     /// Distribution of the time items were inside, or the resource was held.
     kept: Histogram,
@@ -54,14 +54,14 @@ impl std::fmt::Debug for Record {
 /// Receives writes to a record in a child of `fork`, where the record's lock may be held by a
 /// thread of the parent.
 #[cold]
-fn unread() -> MutexGuard<'static, ResourceState> {
+fn discarded() -> MutexGuard<'static, ResourceState> {
     thread_local! {
         /// Leaked, and private to this thread, so that the lock is free.
-        static UNREAD: Cell<Option<&'static Mutex<ResourceState>>> = const { Cell::new(None) };
+        static DISCARDED: Cell<Option<&'static Mutex<ResourceState>>> = const { Cell::new(None) };
     }
-    let state = UNREAD.get().unwrap_or_else(|| {
+    let state = DISCARDED.get().unwrap_or_else(|| {
         let state: &'static Mutex<ResourceState> = Box::leak(Box::default());
-        UNREAD.set(Some(state));
+        DISCARDED.set(Some(state));
         state
     });
     lock(state)
@@ -92,7 +92,7 @@ impl Record {
             took: AtomicU64::new(0),
             unmet: AtomicU64::new(0),
             ends,
-            sole: ExclusiveHolder::default(),
+            exclusive: ExclusiveHolder::default(),
             state: Mutex::default(),
             kept: Histogram::default(),
         }
@@ -100,7 +100,7 @@ impl Record {
 
     fn state(&self) -> MutexGuard<'_, ResourceState> {
         if switch::is_child() {
-            return unread();
+            return discarded();
         }
         lock(&self.state)
     }
@@ -250,16 +250,16 @@ impl Record {
     /// Current state of the resource.
     pub(crate) fn read(&self) -> Reading {
         let state = self.state();
-        let sole = self.sole_holder();
+        let exclusive = self.exclusive_holder();
         let parts = state.holders.iter().flatten();
-        let seated = parts.chain(&sole);
+        let seated = parts.chain(&exclusive);
         // Not sorted over all if there are very many: the lock is not held for all of them.
         let mut holders: Vec<Holder> = seated.take(4 * SHOWN).copied().collect();
-        let holder_count = state.holder_count() + u64::from(sole.is_some());
+        let holder_count = state.holder_count() + u64::from(exclusive.is_some());
         let shown = state.waiters.values().take(SHOWN);
         let waiters = shown.map(|(waiter, node)| node.shown(waiter)).collect();
         let waiter_count = state.waiters.len() as u64;
-        let held = state.held + sole.map_or(0, |sole| u64::from(sole.amount));
+        let held = state.held + exclusive.map_or(0, |exclusive| u64::from(exclusive.amount));
         let (waits, forgotten) = (state.waits, state.forgotten);
         let (intents, intent_counts) = (state.intents.read(), state.intents.counts());
         let deserted = state.intents.deserted(self.took.load(Ordering::Relaxed));

@@ -26,11 +26,11 @@ pub(super) struct ResourceState {
 /// Stands for no slot: an unknown hold is not released.
 pub(super) const NO_SLOT: u32 = u32::MAX;
 /// Stands for the exclusive holder, which is kept outside of this state.
-pub(super) const SOLE: u32 = u32::MAX - 1;
+pub(super) const EXCLUSIVE: u32 = u32::MAX - 1;
 
 impl ResourceState {
     /// Adds a holder of a part. Returns the slot.
-    pub(super) fn seat(&mut self, mut holder: Holder) -> u32 {
+    pub(super) fn add_holder(&mut self, mut holder: Holder) -> u32 {
         self.tickets += 1;
         holder.ticket = self.tickets;
         if let Some(slot) = self.free.pop() {
@@ -42,7 +42,7 @@ impl ResourceState {
         u32::try_from(self.holders.len() - 1).unwrap_or(NO_SLOT)
     }
 
-    pub(super) fn unseat(&mut self, slot: u32) -> Option<Holder> {
+    pub(super) fn remove_holder(&mut self, slot: u32) -> Option<Holder> {
         let holder = self.holders.get_mut(slot as usize)?.take()?;
         self.free.push(slot);
         Some(holder)
@@ -60,12 +60,12 @@ impl ResourceState {
         };
         holder.amount = holder.amount.saturating_sub(amount);
         let part = Holder { amount, ..*holder };
-        self.seat(part)
+        self.add_holder(part)
     }
 
     /// Merges the hold in `from` into `slot`.
     pub(super) fn merge(&mut self, slot: u32, from: u32) {
-        if let Some(part) = self.unseat(from)
+        if let Some(part) = self.remove_holder(from)
             && let Some(Some(holder)) = self.holders.get_mut(slot as usize)
         {
             holder.amount = holder.amount.saturating_add(part.amount);

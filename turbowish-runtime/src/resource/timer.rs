@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use dashmap::DashMap;
 
 use super::registry::{RESOURCES, SHARDS};
-use crate::hot::current::{CurrentCall, here};
+use crate::hot::current::{CurrentCall, current_call};
 use crate::hot::{clock, dropped, switch};
 
 /// Waits for timers in this process. On cache lines of their own: the counts change with every
@@ -68,7 +68,7 @@ impl TimerWait {
         if !pending {
             *slot = None;
         } else if switch::is_armed() {
-            let who = here();
+            let who = current_call();
             if slot.as_ref().is_none_or(|wait| wait.task != who.task) {
                 *slot = Self::enter(who, at);
             }

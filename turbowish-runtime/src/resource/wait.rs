@@ -9,11 +9,11 @@ use std::task::{Context, Poll};
 
 use pin_project_lite::pin_project;
 use turbowish_model::account::resource::Waiter;
-use turbowish_unsafe::waker::{BorrowedWaker, Target};
+use turbowish_unsafe::waker::{BorrowedWaker, WakeTarget};
 
 use super::record::Record;
 use super::{Kind, Resource, Role, order};
-use crate::hot::current::{self, CurrentCall, here};
+use crate::hot::current::{self, CurrentCall, current_call};
 use crate::hot::waker_state::{Late, StatefulWaker, WakerState};
 
 pin_project! {
@@ -52,7 +52,7 @@ pub(crate) struct WaitEntry {
 /// Waker state of a wait.
 #[derive(Debug)]
 pub(crate) struct WaitNode {
-    node: WakerState,
+    waker_state: WakerState,
     /// ID of the task that polls it.
     task: AtomicU64,
     /// Number of the task's root poll in which it was polled last.
@@ -61,21 +61,21 @@ pub(crate) struct WaitNode {
     new: AtomicBool,
 }
 
-impl Target for WaitNode {
+impl WakeTarget for WaitNode {
     fn cloned(&self) {
-        self.node.cloned();
+        self.waker_state.cloned();
     }
     fn dropped(&self) {
-        self.node.dropped();
+        self.waker_state.dropped();
     }
     fn wake(&self) {
-        self.node.wake(self.task());
+        self.waker_state.wake(self.task());
     }
 }
 
 impl StatefulWaker for WaitNode {
-    fn node(&self) -> &WakerState {
-        &self.node
+    fn waker_state(&self) -> &WakerState {
+        &self.waker_state
     }
     fn task(&self) -> u64 {
         self.task.load(Ordering::Relaxed)
@@ -85,11 +85,11 @@ impl StatefulWaker for WaitNode {
 impl WaitNode {
     /// Adds the wait's wake and last poll to what a reader sees of it.
     pub(super) fn shown(&self, waiter: &Waiter) -> Waiter {
-        let woken = self.node.wake_since_poll();
+        let woken = self.waker_state.wake_since_poll();
         Waiter {
             woken,
             polled: self.polled.load(Ordering::Relaxed),
-            wakeable: self.node.is_held() || self.new.load(Ordering::Relaxed),
+            wakeable: self.waker_state.is_held() || self.new.load(Ordering::Relaxed),
             ..*waiter
         }
     }
@@ -165,9 +165,9 @@ impl<R: Deref<Target = Resource>> Wait<R> {
 impl WaitEntry {
     #[cold]
     fn new(record: &Arc<Record>, role: Role, amount: u32, at: &'static Location<'static>) -> Self {
-        let who = here();
+        let who = current_call();
         let node = Arc::new(WaitNode {
-            node: WakerState::default(),
+            waker_state: WakerState::default(),
             task: AtomicU64::new(who.task),
             polled: AtomicU64::new(0),
             new: AtomicBool::new(true),
@@ -196,14 +196,14 @@ impl WaitEntry {
         cx: &mut Context<'_>,
         poll: impl FnOnce(&mut Context<'_>) -> Poll<R>,
     ) -> Poll<R> {
-        let who = here();
+        let who = current_call();
         if (who.task, who.proc, who.site) != (self.who.task, self.who.proc, self.who.site) {
             self.adopt(who);
         }
         self.node.polled.store(who.poll, Ordering::Relaxed);
         self.node.new.store(false, Ordering::Relaxed);
-        let polled = if self.node.node.begin(cx.waker()).fits {
-            let _polling = Polling(&self.node.node);
+        let polled = if self.node.waker_state.begin(cx.waker()).fits {
+            let _polling = Polling(&self.node.waker_state);
             poll(&mut Context::from_waker(
                 BorrowedWaker::new(&self.node).waker(),
             ))

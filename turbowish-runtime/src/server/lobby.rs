@@ -114,7 +114,7 @@ impl<L: Listen> Lobby<L> {
         self.open_at = self.open_at.max(Instant::now()) + by;
     }
 
-    fn seat(&mut self, stream: L::Stream) {
+    fn admit(&mut self, stream: L::Stream) {
         if self.guests.len() == SEATS {
             let silent = |guest: &Guest<_>| !guest.heard.load(Ordering::Relaxed);
             let oldest = self.guests.iter().position(silent).unwrap_or(0);
@@ -157,7 +157,7 @@ impl<L: Listen> Listen for Lobby<L> {
             }
             let stream = ready!(self.listener.poll_accept(context))?;
             if L::may_enter(&stream) {
-                self.seat(stream);
+                self.admit(stream);
             }
             self.set_wait();
         }

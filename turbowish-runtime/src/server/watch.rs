@@ -60,7 +60,7 @@ impl Watch {
             slowed: false,
         };
         let begun = Instant::now();
-        let first = pace.told(service.make(&query, account.as_ref()).await?);
+        let first = pace.with_pace(service.make(&query, account.as_ref()).await?);
         let next = Duration::from_nanos(first.snapshot.pace_ns);
         let due = tokio::time::sleep_until(begun + next);
         Ok(Self {
@@ -93,7 +93,7 @@ struct Pace {
 
 impl Pace {
     /// Stores in a snapshot when the next one is due.
-    fn told(&mut self, mut made: Made) -> Made {
+    fn with_pace(&mut self, mut made: Made) -> Made {
         let next = self.next(made.took);
         made.snapshot.pace_ns = u64::try_from(next.as_nanos()).unwrap_or(u64::MAX);
         made
@@ -129,7 +129,7 @@ impl Stream for Watch {
         let making = this.making.get_or_insert_with(begin);
         let made = ready!(making.as_mut().poll(context));
         this.making = None;
-        let told = made.map(|made| this.pace.told(made));
+        let told = made.map(|made| this.pace.with_pace(made));
         let next = match &told {
             Ok(made) => Duration::from_nanos(made.snapshot.pace_ns),
             Err(_) => this.pace.asked,

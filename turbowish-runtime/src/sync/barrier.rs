@@ -34,8 +34,8 @@ impl Barrier {
 }
 
 impl IntentTarget<verb::Wait> for Barrier {
-    fn meant(&self) -> ResourceRef<'_> {
-        self.resource.meant()
+    fn resource_ref(&self) -> ResourceRef<'_> {
+        self.resource.resource_ref()
     }
 }
 

@@ -270,14 +270,14 @@ impl<T> fmt::Debug for Receiver<T> {
 }
 
 impl<T> IntentTarget<verb::Send> for Sender<T> {
-    fn meant(&self) -> ResourceRef<'_> {
-        self.tx.meant()
+    fn resource_ref(&self) -> ResourceRef<'_> {
+        self.tx.resource_ref()
     }
 }
 
 impl<T> IntentTarget<verb::Recv> for Receiver<T> {
-    fn meant(&self) -> ResourceRef<'_> {
-        self.rx.meant()
+    fn resource_ref(&self) -> ResourceRef<'_> {
+        self.rx.resource_ref()
     }
 }
 

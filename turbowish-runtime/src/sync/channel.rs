@@ -70,14 +70,14 @@ impl Tx {
 
 impl Tx {
     /// The resource that intents refer to.
-    pub(super) fn meant(&self) -> ResourceRef<'_> {
+    pub(super) fn resource_ref(&self) -> ResourceRef<'_> {
         self.channel.resource.meant_by(&self.end)
     }
 }
 
 impl Rx {
     /// The resource that intents refer to.
-    pub(super) fn meant(&self) -> ResourceRef<'_> {
+    pub(super) fn resource_ref(&self) -> ResourceRef<'_> {
         self.channel.resource.meant_by(&self.end)
     }
 }

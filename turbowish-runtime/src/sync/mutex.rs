@@ -143,8 +143,8 @@ impl<T: ?Sized> Mutex<T> {
 }
 
 impl<T: ?Sized> IntentTarget<verb::Lock> for Mutex<T> {
-    fn meant(&self) -> ResourceRef<'_> {
-        self.resource.meant()
+    fn resource_ref(&self) -> ResourceRef<'_> {
+        self.resource.resource_ref()
     }
 }
 

@@ -87,8 +87,8 @@ impl Default for Notify {
 }
 
 impl IntentTarget<verb::Wait> for Notify {
-    fn meant(&self) -> ResourceRef<'_> {
-        self.resource.meant()
+    fn resource_ref(&self) -> ResourceRef<'_> {
+        self.resource.resource_ref()
     }
 }
 

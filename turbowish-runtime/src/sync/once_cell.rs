@@ -162,8 +162,8 @@ impl<T> OnceCell<T> {
 }
 
 impl<T> IntentTarget<verb::Wait> for OnceCell<T> {
-    fn meant(&self) -> ResourceRef<'_> {
-        self.resource.meant()
+    fn resource_ref(&self) -> ResourceRef<'_> {
+        self.resource.resource_ref()
     }
 }
 

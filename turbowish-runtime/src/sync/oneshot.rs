@@ -22,7 +22,7 @@ use error::{RecvError, TryRecvError};
 #[track_caller]
 pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
     let (sender, receiver) = tokio::sync::oneshot::channel();
-    let channel = Arc::new(Channel {
+    let channel = Arc::new(OneshotChannel {
         resource: Resource::new(Kind::Oneshot, Some(1)),
         ends: OnceLock::new(),
     });
@@ -40,14 +40,14 @@ pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
 }
 
 /// State shared by both halves.
-struct Channel {
+struct OneshotChannel {
     resource: Resource,
     /// The sender's and the receiver's end, from the first wait on.
     ends: OnceLock<Box<(End, End)>>,
 }
 
 /// A half's share. The channel closes when either half is dropped.
-struct Side(Arc<Channel>);
+struct Side(Arc<OneshotChannel>);
 
 impl Side {
     /// Polls, and records a wait of the current task if `poll` is pending.
@@ -58,7 +58,7 @@ impl Side {
         cx: &mut Context<'_>,
         poll: impl FnMut(&mut Context<'_>) -> Poll<R>,
     ) -> Poll<R> {
-        let Channel { resource, ends } = &*self.0;
+        let OneshotChannel { resource, ends } = &*self.0;
         let result = resource.poll_wait(polled, (role, at), cx, poll);
         if result.is_pending() && switch::is_armed() {
             let both = || Box::new((resource.end(Role::Send), resource.end(Role::Receive)));
@@ -229,13 +229,13 @@ impl<T: fmt::Debug> fmt::Debug for Receiver<T> {
 }
 
 impl<T> IntentTarget<verb::Send> for Sender<T> {
-    fn meant(&self) -> ResourceRef<'_> {
+    fn resource_ref(&self) -> ResourceRef<'_> {
         self.side.0.resource.meant_briefly()
     }
 }
 
 impl<T> IntentTarget<verb::Recv> for Receiver<T> {
-    fn meant(&self) -> ResourceRef<'_> {
+    fn resource_ref(&self) -> ResourceRef<'_> {
         self.side.0.resource.meant_briefly()
     }
 }

@@ -207,14 +207,14 @@ impl<T: ?Sized> RwLock<T> {
 }
 
 impl<T: ?Sized> IntentTarget<verb::Read> for RwLock<T> {
-    fn meant(&self) -> ResourceRef<'_> {
-        self.resource.meant()
+    fn resource_ref(&self) -> ResourceRef<'_> {
+        self.resource.resource_ref()
     }
 }
 
 impl<T: ?Sized> IntentTarget<verb::Write> for RwLock<T> {
-    fn meant(&self) -> ResourceRef<'_> {
-        self.resource.meant()
+    fn resource_ref(&self) -> ResourceRef<'_> {
+        self.resource.resource_ref()
     }
 }
 

@@ -296,8 +296,8 @@ impl Semaphore {
 }
 
 impl IntentTarget<verb::Acquire> for Semaphore {
-    fn meant(&self) -> ResourceRef<'_> {
-        self.resource.meant()
+    fn resource_ref(&self) -> ResourceRef<'_> {
+        self.resource.resource_ref()
     }
 }
 

@@ -81,8 +81,8 @@ impl<T> SetOnce<T> {
 }
 
 impl<T> IntentTarget<verb::Wait> for SetOnce<T> {
-    fn meant(&self) -> ResourceRef<'_> {
-        self.resource.meant()
+    fn resource_ref(&self) -> ResourceRef<'_> {
+        self.resource.resource_ref()
     }
 }
 

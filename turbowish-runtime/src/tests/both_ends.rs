@@ -4,8 +4,7 @@
 //! Tasks of annotated functions are polled in the mock's order, on threads of their own, by wakers
 //! that the executor made; calls poll each other, wait for real locks, wake, panic, and are
 //! dropped; consoles arm, disarm, and ask in the middle of it. Whenever one asks, and at the end,
-//! all that was told up to then is replayed and validated, and compared with what the process
-//! shows.
+//! all events up to then is replayed and validated, and compared with what the process shows.
 
 mod compare;
 mod world;
@@ -24,7 +23,7 @@ use crate::monitor::Monitor;
 /// What a worker is asked to poll: the root of a task.
 type Job = (u64, u64);
 
-/// Plays what the mock decides; returns what it told.
+/// Plays what the mock decides; returns the events.
 fn play(seed: u64, decisions: u32, switches: bool) -> Vec<Event> {
     switch::disarm();
     thread::take_enrolled();
@@ -89,7 +88,7 @@ fn check(seeds: std::ops::Range<u64>, switches: bool) -> [usize; 2] {
                 _ => {}
             }
         }
-        // Nothing that happens flows back: with nothing there, the same is told.
+        // Nothing that happens flows back: with nothing there, the events are the same.
         assert_eq!(told, mock::run(&mut Mock::new(seed, 250, switches)));
     }
     met

@@ -176,11 +176,11 @@ fn line(row: &StackRow) -> String {
 /// Of tasks whose root is [`RUN`].
 fn branches() -> usize {
     let of_run = |id: u64| {
-        let birth = TaskMeta {
+        let meta = TaskMeta {
             id,
             ..TaskMeta::default()
         };
-        Some(birth.root()) == RUN.id()
+        Some(meta.root()) == RUN.id()
     };
     let all = task::branches(|_| true).into_iter();
     all.filter(|(task, _)| of_run(*task))

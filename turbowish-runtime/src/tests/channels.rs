@@ -16,7 +16,7 @@ use turbowish_model::account::resource::{Reading, Role, SHOWN};
 
 use super::stage::{advance, alone};
 use crate::hot::call::call;
-use crate::hot::current::here;
+use crate::hot::current::current_call;
 use crate::hot::probe::Other;
 use crate::hot::proc::Proc;
 use crate::hot::switch;
@@ -71,7 +71,9 @@ impl Scene {
 
     fn call<F: Future>(&self, letter: char, future: F) -> impl Future<Output = F::Output> {
         call(&TASK, Other, async move {
-            self.letters.borrow_mut().insert(here().task, letter);
+            self.letters
+                .borrow_mut()
+                .insert(current_call().task, letter);
             future.await
         })
     }

@@ -1,5 +1,5 @@
 //! What is lost with a call that is dropped half-way, and which locks are taken under others: small
-//! programs, and what is told of each.
+//! programs, and what is reported of each.
 
 use std::future::{pending, poll_fn};
 use std::pin::{Pin, pin};
@@ -16,7 +16,7 @@ use crate::resource::cancel_safety;
 use crate::sync::mpsc::{self, Receiver, Sender};
 use crate::sync::{Mutex, MutexGuard as Guard, RwLock, Semaphore, named, oneshot};
 
-/// Accounting is on, until this is dropped; nothing is told that was counted before.
+/// Accounting is on, until this is dropped; nothing is reported that was counted before.
 struct Scene {
     cuts: Vec<(cancel_safety::Cut, u64, u64)>,
     races: Vec<(never_polled::NeverPolled, u64)>,
@@ -227,8 +227,8 @@ async fn awaits<F: Future>(future: F) -> F::Output {
     future.await
 }
 
-/// What is told of a task that is polled so many times: where, what, whether it was in hand, how
-/// often, and how often again.
+/// What is reported of a task that is polled so many times: where, what, whether it was in hand,
+/// how often, and how often again.
 #[track_caller]
 fn check(polls: u32, task: impl Future, expected: &[(&str, &str, bool, u64, u64)]) {
     let scene = Scene::new();
@@ -373,7 +373,7 @@ fn drive_on_threads(task: impl Future + Send) {
     while !std::thread::scope(|scope| scope.spawn(&mut poll).join().expect("it does not panic")) {}
 }
 
-/// The pairs of locks that a task takes one under the other, as they are told.
+/// The pairs of locks that a task takes one under the other, as they are reported.
 #[track_caller]
 fn orders(polls: u32, task: impl Future, expected: &[(&str, &str, &[&str])]) {
     orders_of(|| drive(polls, task), expected);
@@ -482,7 +482,7 @@ fn a_task_takes_what_it_holds_to_other_threads() {
     // At two places.
     let expected = [("a", "b", &["gate"][..]), gate_a, gate_a, gate_b];
     orders_of(|| drive_on_threads(gated(&gate, &a, &b)), &expected);
-    // A branch may have gone on: what it held in an earlier poll guards, and is not told.
+    // A branch may have gone on: what it held in an earlier poll guards, and is not reported.
     let in_branches = branches(under(&a, &b), under(&gate, &c));
     orders_of(|| drive_on_threads(in_branches), &[]);
 }

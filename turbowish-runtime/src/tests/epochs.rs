@@ -57,7 +57,7 @@ fn poll(task: &mut Task) -> bool {
 fn counts(monitor: &Monitor, proc: &'static Proc) -> [u64; 5] {
     let (totals, _) = monitor.totals();
     let id = proc.id().expect("a number") as usize;
-    let tally = totals.tally.procs.get(id).cloned().unwrap_or_default();
+    let stats = totals.aggregate.procs.get(id).cloned().unwrap_or_default();
     [
         Sum::Calls,
         Sum::Polls,
@@ -65,7 +65,7 @@ fn counts(monitor: &Monitor, proc: &'static Proc) -> [u64; 5] {
         Sum::Cancelled,
         Sum::Abandoned,
     ]
-    .map(|sum| tally.sum(sum))
+    .map(|sum| stats.sum(sum))
 }
 
 /// Threads, each in a poll since an epoch of its own, while accounting is switched `times` times.
@@ -157,9 +157,9 @@ fn a_thread_that_comes_late_finds_its_epoch_closed_or_is_waited_for() {
     create().expect("it is known to be there");
     assert_eq!(counts(&monitor, &SHORT), [2, 0, 0, 0, 2]);
     let (totals, _) = monitor.totals();
-    let tally = &totals.tally.procs[key.id as usize];
+    let stats = &totals.aggregate.procs[key.id as usize];
     // Both calls are unstarted, one for ten ticks.
-    let times = [Sum::Wall, Sum::Unstarted].map(|sum| tally.sum(sum));
+    let times = [Sum::Wall, Sum::Unstarted].map(|sum| stats.sum(sum));
     assert_eq!(times, [10, 10]);
     // One that had seen the epoch, but made no event in it.
     std::thread::scope(|scope| {

@@ -55,7 +55,7 @@ fn task(polls: u32) {
 
 fn sane(totals: &Totals, begun: u64) {
     let most = (clock::ticks() - begun + 10) * WORKERS;
-    for proc in &totals.tally.procs {
+    for proc in &totals.aggregate.procs {
         for sum in [Sum::Hold, Sum::Running, Sum::Inclusive] {
             assert!(proc.sum(sum) <= most, "{sum:?} {}", proc.sum(sum) as i64);
         }
@@ -104,15 +104,19 @@ fn pauses_in_the_middle_of_everything_leave_no_absurd_number() {
         });
         let (totals, _) = monitor.totals();
         sane(&totals, begun);
-        let running = totals.tally.procs.iter().map(|proc| proc.sum(Sum::Running));
+        let running = totals
+            .aggregate
+            .procs
+            .iter()
+            .map(|proc| proc.sum(Sum::Running));
         assert_eq!(running.sum::<u64>(), totals.busy.values().sum::<u64>());
-        for proc in &totals.tally.procs {
+        for proc in &totals.aggregate.procs {
             // Every moment of every call is unstarted, in a poll, or between two.
             let parts = proc.sum(Sum::Unstarted) + proc.sum(Sum::Hold) + waited(proc);
             assert_eq!(proc.sum(Sum::Wall), parts);
         }
         let window = monitor.window(&totals, Some(1));
-        for proc in &window.tally.procs {
+        for proc in &window.aggregate.procs {
             assert!(proc.sum(Sum::Running) < 1 << 40, "a window's running");
         }
     }

@@ -12,7 +12,7 @@ use super::Scene;
 use crate::hot::switch;
 use crate::intent::{
     AGAIN, Fields, IntentSpec, Intents, MaybeResource, NoIntents, NotResource as _, OwnFields as _,
-    PROVEN, SAID, WILL, intent, mean, verb,
+    PROVEN, SAID, WILL, declare, intent, verb,
 };
 use crate::resource;
 use crate::sync::{
@@ -21,7 +21,7 @@ use crate::sync::{
 
 impl Scene {
     /// Who means to do what with it, in a line: `a will lock, b may lock`.
-    fn meant(&self, name: &str) -> String {
+    fn resource_ref(&self, name: &str) -> String {
         let Some(reading) = Self::reading(name) else {
             return "no record".to_owned();
         };
@@ -40,7 +40,7 @@ impl Scene {
 
     #[track_caller]
     fn means(&self, name: &str, expected: &str) {
-        assert_eq!(self.meant(name), expected);
+        assert_eq!(self.resource_ref(name), expected);
     }
 }
 
@@ -84,7 +84,7 @@ fn a_waiter_still_means_to_until_it_has_it() {
         pending::<()>().await;
     });
     let mut waiter = scene.task('b', async {
-        let _intents = mean(verb::Lock, &db, WILL | PROVEN, NoIntents);
+        let _intents = declare(verb::Lock, &db, WILL | PROVEN, NoIntents);
         let _held = db.lock().await;
         pending::<()>().await;
     });
@@ -99,7 +99,7 @@ fn a_waiter_still_means_to_until_it_has_it() {
         pending::<()>().await;
     });
     let waiter = scene.task('d', async {
-        let _intents = mean(verb::Lock, &db, WILL, NoIntents);
+        let _intents = declare(verb::Lock, &db, WILL, NoIntents);
         let _held = db.lock().await;
     });
     scene.means("held", "d will lock");
@@ -115,13 +115,13 @@ fn one_guard_of_a_call_keeps_all_of_them_and_cancelling_ends_them() {
     let db = named("lock", Mutex::new(0));
     // The macro prints it like this.
     let aims = || {
-        let receives = mean(verb::Recv, &rx, AGAIN, NoIntents);
+        let receives = declare(verb::Recv, &rx, AGAIN, NoIntents);
         let nothing = MaybeResource(verb::Lock, &7_u8).__turbowish_mean(WILL, receives);
         let nothing =
             MaybeResource(verb::Send, None::<&mpsc::Sender<u8>>).__turbowish_mean(WILL, nothing);
         let nothing = MaybeResource(verb::Lock, Some(&7_u8)).__turbowish_mean(WILL, nothing);
         let locks = MaybeResource(verb::Lock, Some(&db)).__turbowish_mean(0, nothing);
-        mean(verb::Send, &tx, WILL | PROVEN, locks)
+        declare(verb::Send, &tx, WILL | PROVEN, locks)
     };
     assert_eq!(size_of::<Intents>(), 16);
     let nothing = MaybeResource(verb::Lock, &7_u8).__turbowish_mean(WILL, NoIntents);
@@ -155,7 +155,7 @@ fn a_panic_ends_them() {
     let db = named("panics", Mutex::new(0));
     let outcome = catch_unwind(AssertUnwindSafe(|| {
         scene.over('a', async {
-            let _intents = mean(verb::Lock, &db, WILL, NoIntents);
+            let _intents = declare(verb::Lock, &db, WILL, NoIntents);
             let _said = intent(IntentSpec::new(verb::Lock, &db, SAID));
             scene.means("panics", "a will lock, a may lock");
             panic!("as planned");
@@ -170,8 +170,8 @@ fn what_is_done_again_and_again_stays() {
     let scene = Scene::new();
     let (tx, mut rx) = named("again", mpsc::channel::<u8>(4));
     scene.over('a', async {
-        let _intents = mean(verb::Recv, &rx, AGAIN, NoIntents);
-        let _sends = mean(verb::Send, &tx, WILL, NoIntents);
+        let _intents = declare(verb::Recv, &rx, AGAIN, NoIntents);
+        let _sends = declare(verb::Send, &tx, WILL, NoIntents);
         scene.means("again", "a will send, a may recv");
         tx.send(1).await.expect("room");
         scene.means("again", "a may recv");
@@ -187,8 +187,8 @@ fn calls_below_do_what_was_said() {
     let scene = Scene::new();
     let db = named("below", Mutex::new(0));
     scene.over('a', async {
-        let _read = mean(verb::Lock, &db, WILL | PROVEN, NoIntents);
-        let _said = mean(verb::Lock, &db, WILL | SAID, NoIntents);
+        let _read = declare(verb::Lock, &db, WILL | PROVEN, NoIntents);
+        let _said = declare(verb::Lock, &db, WILL | SAID, NoIntents);
         scene.means("below", "a will lock surely, a will lock");
         crate::hot::call::call(&super::BELOW, crate::hot::probe::Other, async {
             drop(db.lock().await);
@@ -212,7 +212,7 @@ fn every_verb_is_done() {
     let (last, mut seen) = named("last", watch::channel(0));
     macro_rules! done {
         ($name:literal, $Verb:ident $operand:expr, $operation:expr) => {{
-            let _will = mean(verb::$Verb, &$operand, WILL | SAID, NoIntents);
+            let _will = declare(verb::$Verb, &$operand, WILL | SAID, NoIntents);
             let role = <verb::$Verb as verb::Verb>::ROLE.word();
             scene.means($name, &format!("a will {role}"));
             let _done = $operation;
@@ -241,13 +241,13 @@ fn every_verb_is_done() {
     let before = resource::all().len();
     scene.over('b', async {
         // Not worth a record, unless somebody waits there already.
-        let _intents = mean(verb::Send, &tx, WILL, NoIntents);
+        let _intents = declare(verb::Send, &tx, WILL, NoIntents);
         scene.means("answer", "no record");
     });
     assert_eq!(resource::all().len(), before);
     let waiting = scene.task('c', rx);
     scene.over('d', async {
-        let _intents = mean(verb::Send, &tx, WILL, NoIntents);
+        let _intents = declare(verb::Send, &tx, WILL, NoIntents);
         scene.means("answer", "d will send");
     });
     drop(waiting);
@@ -259,7 +259,7 @@ fn a_channel_is_deserted() {
     let scene = Scene::new();
     let (tx, mut rx) = named("left", mpsc::channel::<u8>(4));
     let deserted = || Scene::reading("left").expect("a record").deserted.is_some();
-    let means = |rx: &mpsc::Receiver<u8>, how| mean(verb::Recv, rx, how, NoIntents);
+    let means = |rx: &mpsc::Receiver<u8>, how| declare(verb::Recv, rx, how, NoIntents);
     scene.over('a', async {
         tx.send(1).await.expect("room");
         tx.send(1).await.expect("room");
@@ -301,13 +301,13 @@ fn nothing_is_meant_outside_of_tasks_or_while_accounting_is_off() {
     let scene = Scene::new();
     let db = named("off", Mutex::new(0));
     scene.over('a', async { drop(db.lock().await) });
-    let outside = mean(verb::Lock, &db, WILL, NoIntents);
+    let outside = declare(verb::Lock, &db, WILL, NoIntents);
     scene.means("off", "");
     drop(outside);
     scene.over('b', async {
-        let on = mean(verb::Lock, &db, WILL, NoIntents);
+        let on = declare(verb::Lock, &db, WILL, NoIntents);
         switch::disarm();
-        let off = mean(verb::Lock, &db, WILL, NoIntents);
+        let off = declare(verb::Lock, &db, WILL, NoIntents);
         scene.means("off", "b will lock");
         drop((on, off));
         scene.means("off", "");
@@ -330,7 +330,7 @@ fn ends_are_told_apart() {
         (ends.collect::<Vec<_>>(), intents.collect::<Vec<_>>())
     };
     let task = scene.task('a', async {
-        let _intents = mean(verb::Send, &other, WILL, NoIntents);
+        let _intents = declare(verb::Send, &other, WILL, NoIntents);
         pending::<()>().await;
     });
     let (unused, untold) = ((false, Some(0)), (false, None));
@@ -343,7 +343,7 @@ fn ends_are_told_apart() {
     drop(task);
     // It is gone with its end, however long somebody still speaks of it.
     let task = scene.task('c', async {
-        let _intents = mean(verb::Send, &other, WILL, NoIntents);
+        let _intents = declare(verb::Send, &other, WILL, NoIntents);
         pending::<()>().await;
     });
     drop(other.clone());
@@ -362,7 +362,7 @@ fn many_come_and_go() {
     scene.over('a', async {
         let how = |n: usize| if n.is_multiple_of(3) { WILL } else { AGAIN };
         let mut kept: Vec<_> = (0..900)
-            .map(|n| mean(verb::Lock, &db, how(n), NoIntents))
+            .map(|n| declare(verb::Lock, &db, how(n), NoIntents))
             .collect();
         assert_eq!(counts(), (300, 600));
         let reading = Scene::reading("many").expect("a record");
@@ -378,7 +378,7 @@ fn many_come_and_go() {
         });
         while kept.pop().is_some() {}
         assert_eq!(counts(), (0, 0));
-        let again = mean(verb::Lock, &db, WILL, NoIntents);
+        let again = declare(verb::Lock, &db, WILL, NoIntents);
         scene.means("many", "a will lock");
         drop(db.lock().await);
         scene.means("many", "");

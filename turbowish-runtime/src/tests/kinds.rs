@@ -7,9 +7,9 @@ use crate::{block_on, spawn};
 #[turbowish::instrument]
 async fn wait() -> bool {
     tokio::task::yield_now().await;
-    let own = crate::hot::current::here().task;
+    let own = crate::hot::current::current_call().task;
     let all = task::all();
-    let live = all.iter().find(|live| live.cell.birth.id == own);
+    let live = all.iter().find(|live| live.cell.meta.id == own);
     let origin = live.and_then(|live| live.origin.clone());
     origin.expect("it has one").blocks
 }

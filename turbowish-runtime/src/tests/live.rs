@@ -89,7 +89,7 @@ fn compare(check: &mut Check<'_>, program: &Program, window: u64) {
         .map(|proc| name(&proc.path).unwrap_or_default())
         .collect();
     check.totals(&Got {
-        tally: &totals.tally,
+        aggregate: &totals.aggregate,
         procs: &names,
         window,
     });

@@ -1,4 +1,4 @@
-//! What was lost is told with the time when it was last.
+//! What was lost is reported with the time when it was last.
 
 use std::pin::{Pin, pin};
 use std::task::{Context, Waker};

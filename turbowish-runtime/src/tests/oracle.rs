@@ -281,7 +281,7 @@ impl Oracle {
 }
 
 /// The same words from what the process says.
-pub(super) fn read(tally: &Aggregate, ids: &[u32], is_window: bool) -> Sums {
+pub(super) fn read(aggregate: &Aggregate, ids: &[u32], is_window: bool) -> Sums {
     let mut sums = Sums::new();
     let proc_of = |id: u32| {
         ids.iter()
@@ -289,45 +289,45 @@ pub(super) fn read(tally: &Aggregate, ids: &[u32], is_window: bool) -> Sums {
             .unwrap_or(NONE - 1)
     };
     for (proc, &id) in ids.iter().enumerate() {
-        let Some(tally) = tally.procs.get(id as usize) else {
+        let Some(stats) = aggregate.procs.get(id as usize) else {
             continue;
         };
-        let population = |which: Population| tally.populations[which as usize].total();
+        let population = |which: Population| stats.populations[which as usize].total();
         let finished = population(Population::PollHold);
         assert_eq!(finished, population(Population::PollRunning));
         assert_eq!(
             population(Population::CallRunning),
             population(Population::CallInclusive)
         );
-        let waited = tally.sites.iter().map(|site| site.waited);
+        let waited = stats.sites.iter().map(|site| site.waited);
         let waited = waited.fold(0, u64::wrapping_add);
         let words = [
-            ("calls", tally.sum(Sum::Calls)),
-            ("started", tally.sum(Sum::Started)),
-            ("ready", tally.sum(Sum::Ready)),
-            ("err", tally.sum(Sum::Err)),
-            ("cancelled", tally.sum(Sum::Cancelled)),
-            ("panicked", tally.sum(Sum::Panicked)),
-            ("never polled", tally.sum(Sum::NeverPolled)),
-            ("polls", tally.sum(Sum::Polls)),
-            ("hold", tally.sum(Sum::Hold)),
-            ("running", tally.sum(Sum::Running)),
-            ("inclusive", tally.sum(Sum::Inclusive)),
-            ("foreign", tally.sum(Sum::Foreign)),
-            ("wall", tally.sum(Sum::Wall)),
-            ("unstarted", tally.sum(Sum::Unstarted)),
+            ("calls", stats.sum(Sum::Calls)),
+            ("started", stats.sum(Sum::Started)),
+            ("ready", stats.sum(Sum::Ready)),
+            ("err", stats.sum(Sum::Err)),
+            ("cancelled", stats.sum(Sum::Cancelled)),
+            ("panicked", stats.sum(Sum::Panicked)),
+            ("never polled", stats.sum(Sum::NeverPolled)),
+            ("polls", stats.sum(Sum::Polls)),
+            ("hold", stats.sum(Sum::Hold)),
+            ("running", stats.sum(Sum::Running)),
+            ("inclusive", stats.sum(Sum::Inclusive)),
+            ("foreign", stats.sum(Sum::Foreign)),
+            ("wall", stats.sum(Sum::Wall)),
+            ("unstarted", stats.sum(Sum::Unstarted)),
             ("yielded", waited),
-            ("call running", tally.sum(Sum::CallRunning)),
-            ("call inclusive", tally.sum(Sum::CallInclusive)),
+            ("call running", stats.sum(Sum::CallRunning)),
+            ("call inclusive", stats.sum(Sum::CallInclusive)),
             ("finished", finished),
             ("ended", population(Population::CallRunning)),
-            ("live", if is_window { 0 } else { tally.live() }),
-            ("longest", if is_window { 0 } else { tally.longest() }),
+            ("live", if is_window { 0 } else { stats.live() }),
+            ("longest", if is_window { 0 } else { stats.longest() }),
         ];
         for (word, value) in words {
             sums.insert((proc, word, NONE), value);
         }
-        for (&other, edge) in &tally.edges {
+        for (&other, edge) in &stats.edges {
             let other = proc_of(other);
             sums.insert((proc, "await", other), edge.polls);
             sums.insert((proc, "await time", other), edge.hold);
@@ -335,15 +335,15 @@ pub(super) fn read(tally: &Aggregate, ids: &[u32], is_window: bool) -> Sums {
             sums.insert((proc, "offspring", other), edge.offspring);
         }
         // The identity of every call, summed over the proc.
-        let in_child = tally.sum(Sum::Hold) - tally.sum(Sum::Foreign) - tally.sum(Sum::Running);
-        let parts = tally.sum(Sum::Unstarted)
-            + tally.sum(Sum::Running)
+        let in_child = stats.sum(Sum::Hold) - stats.sum(Sum::Foreign) - stats.sum(Sum::Running);
+        let parts = stats.sum(Sum::Unstarted)
+            + stats.sum(Sum::Running)
             + in_child
-            + tally.sum(Sum::Foreign)
+            + stats.sum(Sum::Foreign)
             + waited;
-        assert_eq!(tally.sum(Sum::Wall), parts, "wall is the sum of its parts");
+        assert_eq!(stats.sum(Sum::Wall), parts, "wall is the sum of its parts");
     }
-    let anomalies = &tally.anomalies;
+    let anomalies = &aggregate.anomalies;
     if !is_window {
         sums.insert(
             (NONE, "late", NONE),

@@ -125,13 +125,13 @@ fn nothing_is_lost_and_nothing_counted_twice() {
         is_later(&before, &totals);
         let mut compared = 0;
         for (at, known) in proc::all().iter().enumerate() {
-            let (Some(number), Some(tally)) = (number(&known.path), totals.tally.procs.get(at))
+            let (Some(number), Some(stats)) = (number(&known.path), totals.aggregate.procs.get(at))
             else {
                 continue;
             };
             for count in Count::ALL {
                 let expected = COUNTS[number][count as usize].load(Relaxed);
-                let got = tally.sum(count.sum());
+                let got = stats.sum(count.sum());
                 assert_eq!(got, expected, "seed {seed}: {} {count:?}", NAMES[number]);
                 compared += usize::from(expected > 0);
             }

@@ -12,7 +12,7 @@ use tokio::runtime::Builder;
 use tokio::sync::oneshot;
 use turbowish_model::query::{Budget, Query, QueryError, Rows};
 use turbowish_model::snapshot::{Accounting, PauseRow, Process, Snapshot, TaskRow, TaskState};
-use turbowish_unsafe::waker::{BorrowedWaker, Target as Waked};
+use turbowish_unsafe::waker::{BorrowedWaker, WakeTarget as Waked};
 use turbowish_wire::client::{Connection, Target};
 use turbowish_wire::{Action, PauseTask, discovery};
 
@@ -336,9 +336,9 @@ fn what_cannot_be_paused_says_why() {
         &HELD,
         Other,
         poll_fn(|_| {
-            let newborn = monitor.row();
-            assert_eq!(newborn.state, TaskState::Polling);
-            assert_eq!(pause(newborn.id), Err(Refused::FirstPoll));
+            let first_poll = monitor.row();
+            assert_eq!(first_poll.state, TaskState::Polling);
+            assert_eq!(pause(first_poll.id), Err(Refused::FirstPoll));
             Poll::Ready(())
         }),
     );

@@ -346,10 +346,14 @@ impl Play {
         let (totals, threads) = self.monitor.totals();
         same(
             "since the start",
-            &read(&totals.tally, &self.ids, false),
+            &read(&totals.aggregate, &self.ids, false),
             &expected,
         );
-        let said = totals.tally.meters.values().map(|meter| meter.updates);
+        let said = totals
+            .aggregate
+            .metrics
+            .values()
+            .map(|metric| metric.updates);
         assert_eq!(said.sum::<u64>(), self.said.load(Ordering::Relaxed), "said");
         let busy: u64 = totals.busy.values().sum();
         assert_eq!(busy, oracle.busy(), "busy");
@@ -368,7 +372,7 @@ impl Play {
         }
         for length in [100, 1000, 6000, 100_000] {
             let window = self.monitor.window(&totals, Some(length));
-            let sums = read(&window.tally, &self.ids, true);
+            let sums = read(&window.aggregate, &self.ids, true);
             let before = match window.since_start {
                 true => Sums::new(),
                 false => self.past.lock().expect("past")[&(totals.at - window.length)].clone(),

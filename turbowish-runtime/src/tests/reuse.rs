@@ -368,7 +368,7 @@ fn account(program: fn() -> Boxed<()>, reuse: bool) -> BTreeMap<String, (u64, u6
     REUSE.store(true, Relaxed);
     let (totals, _) = monitor.totals();
     let names = proc::all();
-    let procs = totals.tally.procs.iter().enumerate();
+    let procs = totals.aggregate.procs.iter().enumerate();
     let running: u64 = procs.clone().map(|(_, proc)| proc.sum(Sum::Running)).sum();
     assert_eq!(running, totals.busy.values().sum::<u64>());
     procs

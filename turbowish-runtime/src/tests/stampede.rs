@@ -14,7 +14,7 @@ use super::stage::{advance, alone};
 use crate::hot::call::call;
 use crate::hot::probe::Other;
 use crate::hot::proc::Proc;
-use crate::intent::{NoIntents, PROVEN, WILL, mean, verb};
+use crate::intent::{NoIntents, PROVEN, WILL, declare, verb};
 use crate::monitor::Monitor;
 use crate::sync::{Mutex, Semaphore, mpsc, named};
 
@@ -130,7 +130,7 @@ fn each_of_a_crowd_says_what_it_means_to_do() {
     let armed = Armed::new();
     let (tx, _rx) = named("jobs", mpsc::channel::<u8>(1));
     let tasks = crowd(|| async {
-        let _intents = mean(verb::Send, &tx, WILL | PROVEN, NoIntents);
+        let _intents = declare(verb::Send, &tx, WILL | PROVEN, NoIntents);
         pending::<()>().await;
     });
     armed.all("", |row| {

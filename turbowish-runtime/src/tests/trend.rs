@@ -1,4 +1,4 @@
-//! How a proc ran in the last minute is told with its row, whatever window the rest of the row is
+//! How a proc ran in the last minute is reported in its row, whatever window the rest of the row is
 //! of.
 
 use std::pin::pin;

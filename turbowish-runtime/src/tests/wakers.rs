@@ -9,7 +9,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use turbowish_model::query::{Query, Rows};
 use turbowish_model::snapshot::{ProcRow, TaskRow, TaskState};
 
-use turbowish_unsafe::waker::{BorrowedWaker, Target};
+use turbowish_unsafe::waker::{BorrowedWaker, WakeTarget};
 
 use super::stage::{advance, alone};
 use crate::hot::call::call;
@@ -406,7 +406,7 @@ impl Drop for Brittle {
 #[derive(Default)]
 struct Fragile(AtomicUsize);
 
-impl Target for Fragile {
+impl WakeTarget for Fragile {
     fn cloned(&self) {
         assert_eq!(self.0.fetch_add(1, SeqCst), 0, "on purpose");
     }

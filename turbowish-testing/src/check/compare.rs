@@ -48,7 +48,7 @@ impl fmt::Display for Mismatch {
 #[derive(Debug)]
 pub struct Got<'a> {
     /// The totals.
-    pub tally: &'a Aggregate,
+    pub aggregate: &'a Aggregate,
     /// Names of procs, by proc id.
     pub procs: &'a [String],
     /// Length of the observation.
@@ -113,14 +113,20 @@ impl<'a> Check<'a> {
         let name = |proc: &Option<u32>| proc.map_or(UNNAMED, |proc| names.name(proc)).to_owned();
         let procs: Vec<String> = outcome.procs.iter().map(name).collect();
         let got = Got {
-            tally: &outcome.tally,
+            aggregate: &outcome.aggregate,
             procs: &procs,
             window: outcome.window,
         };
         self.totals(&got);
         self.calls(outcome, &procs);
         self.busy(&outcome.busy);
-        let sum = |sum| outcome.tally.procs.iter().map(move |proc| proc.sum(sum));
+        let sum = |sum| {
+            outcome
+                .aggregate
+                .procs
+                .iter()
+                .map(move |proc| proc.sum(sum))
+        };
         let running = sum(Sum::Running).fold(0, u64::wrapping_add);
         let busy = outcome.busy.values().copied().fold(0, u64::wrapping_add);
         self.same("conservation (running of all procs = busy)", busy, running);
@@ -132,7 +138,7 @@ impl<'a> Check<'a> {
         self.oracle(got);
         self.edges(got);
         let expected = self.part("anomalies");
-        for (name, got) in ANOMALIES.into_iter().zip(got.tally.anomalies) {
+        for (name, got) in ANOMALIES.into_iter().zip(got.aggregate.anomalies) {
             // Those that are left out have not happened.
             if self.vector.expect.contains_key("anomalies") {
                 let expected = expected.get(name).cloned().unwrap_or_else(|| 0.into());
@@ -229,7 +235,7 @@ impl<'a> Check<'a> {
         let nothing = ProcStats::default();
         for (name, expected) in &expected {
             let id = got.procs.iter().position(|proc| proc == name);
-            let proc = id.and_then(|id| got.tally.procs.get(id));
+            let proc = id.and_then(|id| got.aggregate.procs.get(id));
             let place = format!("procs.{name}");
             let fields = fields(proc.unwrap_or(&nothing), got, id);
             self.fields(&place, expected, &fields);
@@ -249,7 +255,7 @@ impl<'a> Check<'a> {
         if expected.is_empty() && !self.vector.expect.contains_key("procs") {
             return;
         }
-        for (name, proc) in got.procs.iter().zip(&got.tally.procs) {
+        for (name, proc) in got.procs.iter().zip(&got.aggregate.procs) {
             if proc.sum(Sum::Calls) > 0 && !expected.contains_key(name) {
                 let calls = format!("{} calls", proc.sum(Sum::Calls));
                 self.differ(&format!("procs.{name}"), ABSENT, calls);
@@ -310,7 +316,8 @@ impl<'a> Check<'a> {
         let vector = self.vector;
         for (name, numbers) in &vector.oracle {
             let id = got.procs.iter().position(|proc| proc == name);
-            let Some((id, proc)) = id.and_then(|id| Some((id, got.tally.procs.get(id)?))) else {
+            let Some((id, proc)) = id.and_then(|id| Some((id, got.aggregate.procs.get(id)?)))
+            else {
                 self.differ(&format!("chroprof_oracle.{name}"), "a proc", ABSENT);
                 continue;
             };
@@ -365,7 +372,7 @@ impl<'a> Check<'a> {
             wanted.insert(name, (number("n"), number("ns")));
         }
         let mut found = BTreeMap::new();
-        for (child, proc) in got.tally.procs.iter().enumerate() {
+        for (child, proc) in got.aggregate.procs.iter().enumerate() {
             for (&parent, edge) in &proc.edges {
                 let pair = format!("({},{})", got.name(parent), got.name(child as u32));
                 for (kind, n, ns) in [

@@ -24,7 +24,7 @@ pub(super) fn distribution(proc: &ProcStats, population: Population) -> Distribu
 
 pub(super) fn offspring(got: &Got<'_>, proc: u32) -> u64 {
     let edges = got
-        .tally
+        .aggregate
         .procs
         .iter()
         .filter_map(|other| other.edges.get(&proc));

@@ -1,4 +1,4 @@
-//! What is told: what a process sees that accounts, and nothing of the program while it does not.
+//! The events emitted: those seen by an accounting process; none while accounting is off.
 
 use turbowish_model::account::call::PollEnd;
 use turbowish_model::event::{

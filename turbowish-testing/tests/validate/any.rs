@@ -154,7 +154,7 @@ fn counted(events: &[Event]) -> [u64; 4] {
 fn replayed(events: &[Event]) -> [u64; 4] {
     let mut replay = Replay::default();
     events.iter().for_each(|event| replay.event(event));
-    let anomalies = replay.finish(None).tally.anomalies;
+    let anomalies = replay.finish(None).aggregate.anomalies;
     [
         Anomaly::LateAttach,
         Anomaly::OrphanEnd,

@@ -1,4 +1,5 @@
-//! `async` closures: what they capture, lend, reborrow, consume and move, in part and in loops; of which traits they are.
+//! `async` closures: what they capture, lend, reborrow, consume and move, in part and in loops; of
+//! which traits they are.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;

@@ -1,5 +1,6 @@
-//! Corners of the language that compilers themselves have stumbled over: late initialisation, alignment, raw pointers, opaque types with
-//! several lifetimes, implied bounds, recursion in traits.
+//! Corners of the language that compilers themselves have stumbled over: late initialisation,
+//! alignment, raw pointers, opaque types with several lifetimes, implied bounds, recursion in
+//! traits.
 
 use std::collections::HashMap;
 use std::fmt::Debug;

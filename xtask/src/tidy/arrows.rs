@@ -73,15 +73,6 @@ const GRAPH: &[Arrows] = &[
         &["turbowish", "turbowish-model", "turbowish-wire"],
     ),
     arrows(
-        "turbowish-ill",
-        &[
-            "turbowish",
-            "turbowish-kv",
-            "turbowish-model",
-            "turbowish-wire",
-        ],
-    ),
-    arrows(
         "turbowish-fuzz",
         &[
             "cargo-turbowish",
@@ -91,6 +82,15 @@ const GRAPH: &[Arrows] = &[
         ],
     ),
     arrows("turbowish-kv", &["turbowish"]),
+    arrows(
+        "turbowish-pitfalls",
+        &[
+            "turbowish",
+            "turbowish-kv",
+            "turbowish-model",
+            "turbowish-wire",
+        ],
+    ),
     arrows("turbowish-ui-tests", &["turbowish"]),
     arrows("turbowish-ui-2018", &["turbowish"]),
     arrows("turbowish-ui-2021", &["turbowish"]),

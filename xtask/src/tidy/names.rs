@@ -22,70 +22,28 @@ const EXCEPTIONS: &[(&str, &str, &str)] = &[(
     "INFO is a command of the protocol",
 )];
 
-/// Names of types that have a standard term now.
-const OLD: &[&str] = &[
-    "Birth",
-    "Desk",
-    "Fact",
-    "Fallen",
-    "Gather",
-    "Grow",
-    "Handled",
-    "Heir",
-    "Here",
-    "Keeper",
-    "Keepers",
-    "Lent",
-    "Meters",
-    "Newborn",
-    "Newcomer",
-    "Noded",
-    "OwnCost",
-    "Perhaps",
-    "ProcTally",
-    "Pulse",
-    "Readied",
-    "Replayed",
-    "Sequence",
-    "SharedEnds",
-    "SiteTally",
-    "Sole",
-    "StepCell",
-    "Story",
-    "Tally",
-    "Tie",
-    "Trail",
-    "Twig",
-    "Unpolled",
-    "Usual",
-    "Whoever",
-    "Withheld",
+/// Source folders in which a type's name is defined once.
+const FOLDERS: &[&str] = &[
+    "cargo-turbowish/src/",
+    "console-cli/src/",
+    "turbowish-macros/src/",
+    "turbowish-model/src/",
+    RUNTIME,
+    "turbowish-testing/src/",
+    "turbowish-unsafe/src/",
+    "turbowish-wire/src/",
+    "xtask/src/",
 ];
 
-/// `(source folder, types that are defined twice there)`. A pair that is not there any more is a
-/// fault.
-const TWICE: &[(&str, &[&str])] = &[
-    ("cargo-turbowish/src/", &[]),
-    (
-        "console-cli/src/",
-        &[
-            "Command", "Form", "Found", "Kept", "Part", "Rows", "Screen", "Window",
-        ],
-    ),
-    ("turbowish-macros/src/", &[]),
-    ("turbowish-model/src/", &[]),
-    // tokio's own names.
-    ("turbowish-runtime/src/", &["Channel", "Receiver", "Sender"]),
-    ("turbowish-testing/src/", &[]),
-    ("turbowish-unsafe/src/", &[]),
-    ("turbowish-wire/src/", &[]),
-    ("xtask/src/", &[]),
-];
+const RUNTIME: &str = "turbowish-runtime/src/";
+
+/// Names of tokio that the drop-in API of the runtime must have, once in each module of `sync`.
+const DROP_IN: &[&str] = &["Receiver", "Sender"];
 
 /// A reader who searches for a type finds one.
 pub(super) fn twice(tree: &Tree) -> Vec<Fault> {
     let mut faults = Vec::new();
-    for (folder, known) in TWICE {
+    for folder in FOLDERS {
         let mut types: BTreeMap<String, Vec<(&File, usize)>> = BTreeMap::new();
         for file in tree.sources().filter(|file| !file.is_test()) {
             let ours = file.path.starts_with(folder) && !file.path.contains("/absent.rs");
@@ -97,16 +55,12 @@ pub(super) fn twice(tree: &Tree) -> Vec<Fault> {
         }
         types.retain(|_, places| places.len() > 1);
         for (name, places) in &types {
-            if !known.contains(&name.as_str()) {
+            let is_drop_in = *folder == RUNTIME && DROP_IN.contains(&name.as_str());
+            if !is_drop_in {
                 let ((file, line), other) = (places[0], &places[1].0.path);
                 let text = format!("`{name}` is defined in {other}, too");
                 faults.push(Fault::new(file, line, text));
             }
-        }
-        if let Some(this) = tree.get("xtask/src/tidy/names.rs") {
-            let stale = known.iter().filter(|known| !types.contains_key(**known));
-            let text = |name| format!("`{name}` of {folder} needs no exception any more");
-            faults.extend(stale.map(|name| Fault::new(this, 0, text(name))));
         }
     }
     faults
@@ -179,22 +133,6 @@ impl Found<'_> {
         }
     }
 
-    /// A type has the standard term for what it is.
-    fn old(&mut self, name: &syn::Ident) {
-        let folders = ["turbowish-", "cargo-turbowish", "console-cli"];
-        let ours = folders
-            .iter()
-            .any(|folder| self.file.path.starts_with(folder));
-        if ours && !self.file.is_test() && OLD.iter().any(|old| name == old) {
-            let line = name.span().start().line;
-            self.faults.push(Fault::new(
-                self.file,
-                line,
-                format!("`{name}` is an old word"),
-            ));
-        }
-    }
-
     fn function(&mut self, name: &syn::Ident) {
         self.name(name);
         let text = name.to_string();
@@ -216,12 +154,10 @@ impl Found<'_> {
 impl<'ast> Visit<'ast> for Found<'_> {
     fn visit_item_struct(&mut self, item: &'ast syn::ItemStruct) {
         self.name(&item.ident);
-        self.old(&item.ident);
     }
 
     fn visit_item_enum(&mut self, item: &'ast syn::ItemEnum) {
         self.name(&item.ident);
-        self.old(&item.ident);
     }
 
     fn visit_item_type(&mut self, item: &'ast syn::ItemType) {
@@ -355,16 +291,17 @@ mod tests {
     }
 
     #[test]
-    fn old_words_are_found() {
-        let files = [("turbowish-model/src/a.rs", "pub struct Trail;")];
-        let faults: Vec<String> = all(&Tree::of(&files))
-            .iter()
-            .map(ToString::to_string)
-            .collect();
-        assert_eq!(
-            faults,
-            ["turbowish-model/src/a.rs:1: `Trail` is an old word"]
-        );
+    fn only_names_of_tokio_are_defined_twice() {
+        let count = |folder: &str, name: &str| {
+            let text = format!("struct {name};");
+            let paths = ["a.rs", "b.rs"].map(|file| format!("{folder}{file}"));
+            let files = paths.each_ref().map(|path| (path.as_str(), text.as_str()));
+            super::twice(&Tree::of(&files)).len()
+        };
+        assert_eq!(count("turbowish-runtime/src/sync/", "Sender"), 0);
+        assert_eq!(count("turbowish-runtime/src/sync/", "Channel"), 1);
+        assert_eq!(count("console-cli/src/", "Sender"), 1);
+        assert_eq!(count("console-cli/src/", "Rows"), 1);
     }
 
     #[test]

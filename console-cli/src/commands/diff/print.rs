@@ -20,7 +20,7 @@ pub(super) fn table(compared: &Compared) -> String {
     let mut lines = Vec::new();
     if !(compared.changes.is_empty() && compared.new.is_empty() && compared.gone.is_empty()) {
         let one = compared.table.strip_suffix('s').unwrap_or(compared.table);
-        let mut grid = TextTable::new(vec![
+        let mut text_table = TextTable::new(vec![
             Header::words(one.to_uppercase(), 22),
             Header::words("WHAT", 9),
             Header::numbers("BEFORE", 6),
@@ -31,13 +31,13 @@ pub(super) fn table(compared: &Compared) -> String {
         compared
             .changes
             .iter()
-            .for_each(|change| grid.push(cells(change)));
+            .for_each(|change| text_table.push(cells(change)));
         for (rows, word) in [(&compared.new, "new"), (&compared.gone, "gone")] {
             for row in rows {
-                grid.push(vec![row.clone(), word.to_owned()]);
+                text_table.push(vec![row.clone(), word.to_owned()]);
             }
         }
-        lines = grid.lines();
+        lines = text_table.lines();
     }
     lines.push(summary(compared));
     lines.push(String::new());

@@ -31,24 +31,24 @@ pub(super) struct LeaseRenewals(Vec<(PausedTask, AbortHandle)>);
 impl LeaseRenewals {
     /// Renews the leases of these tasks, and of no others.
     pub(super) fn follow(&mut self, holds: &[PausedTask], inbox: &Sender<Envelope>) {
-        self.0.retain(|(hold, keeper)| {
+        self.0.retain(|(hold, renewal)| {
             let stays = holds.contains(hold);
             if !stays {
-                keeper.abort();
+                renewal.abort();
             }
             stays
         });
         for hold in holds {
             if !self.0.iter().any(|(known, _)| known == hold) {
-                let keeper = tokio::spawn(keep(hold.clone(), inbox.clone()));
-                self.0.push((hold.clone(), keeper.abort_handle()));
+                let renewal = tokio::spawn(renew(hold.clone(), inbox.clone()));
+                self.0.push((hold.clone(), renewal.abort_handle()));
             }
         }
     }
 }
 
 /// Renews a lease until the task is no longer paused, or is paused by another console.
-async fn keep(hold: PausedTask, inbox: Sender<Envelope>) {
+async fn renew(hold: PausedTask, inbox: Sender<Envelope>) {
     let mut wait = RENEWAL;
     loop {
         sleep(wait).await;

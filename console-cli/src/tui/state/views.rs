@@ -3,7 +3,7 @@
 use turbowish_model::snapshot::alert::Alert;
 use turbowish_model::snapshot::{AwaitRow, ProcRow, ResourceRow, TaskRow};
 
-use crate::tui::rows::{Rows, Table};
+use crate::tui::rows::{AnyTable, Table};
 
 /// A table of the console.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,7 +65,7 @@ pub(crate) struct Tables {
 }
 
 impl Tables {
-    pub(crate) fn of(&self, view: View) -> &dyn Rows {
+    pub(crate) fn of(&self, view: View) -> &dyn AnyTable {
         match view {
             View::Procs => &self.procs,
             View::Tasks => &self.tasks,
@@ -75,7 +75,7 @@ impl Tables {
         }
     }
 
-    pub(crate) fn of_mut(&mut self, view: View) -> &mut dyn Rows {
+    pub(crate) fn of_mut(&mut self, view: View) -> &mut dyn AnyTable {
         match view {
             View::Procs => &mut self.procs,
             View::Tasks => &mut self.tasks,

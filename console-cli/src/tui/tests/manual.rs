@@ -1,6 +1,6 @@
 //! Consistency of docs/console.md with the tables of keys and commands.
 
-use crate::tui::commands::{self, Command, Does};
+use crate::tui::commands::{self, ConsoleCommand, Does};
 use crate::tui::keys::{KEYS, Scope};
 
 const MANUAL: &str = include_str!("../../../../docs/console.md");
@@ -47,7 +47,7 @@ fn it_has_every_key() {
 
 #[test]
 fn it_has_every_command() {
-    let line = |command: &Command| {
+    let line = |command: &ConsoleCommand| {
         let typed = format!(":{} {}", command.name, command.takes);
         format!("| `{}` | {} |", typed.trim_end(), command.help)
     };

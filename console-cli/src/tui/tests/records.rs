@@ -12,7 +12,7 @@ use crate::tui::state::State;
 
 const SIZE: (u16, u16) = (80, 24);
 
-fn trail(state: &State) -> String {
+fn path(state: &State) -> String {
     let words = crumbs(state).into_iter().map(|(word, _)| word);
     words.collect::<Vec<_>>().join(" > ")
 }
@@ -26,7 +26,7 @@ fn links_lead_from_record_to_record() {
     let check = |keys: &str, expected: &str| {
         let mut state = alarmed(SIZE, vec![deadlock()]);
         press(&mut state, keys);
-        assert_eq!(trail(&state), expected, "after {keys:?}");
+        assert_eq!(path(&state), expected, "after {keys:?}");
     };
     check("", "");
     check("2 Enter", "Tasks > repl-1");
@@ -171,7 +171,7 @@ fn what_has_no_row_says_so() {
     press(&mut state, "2 j j Enter j j");
     // Woken by a task that is none of the rows.
     press(&mut state, "Enter");
-    assert_eq!(trail(&state), "Tasks > repl-1 > repl-2");
+    assert_eq!(path(&state), "Tasks > repl-1 > repl-2");
     assert_eq!(line(&state, 3), " loading task repl-2");
     until(&mut state, 2);
     arrives(&mut state, kv());
@@ -190,7 +190,7 @@ fn what_has_no_row_says_so() {
 #[test]
 fn two_tasks_of_one_name_are_two() {
     let mut state = attached(SIZE);
-    let twin = |id, polls| TaskRow {
+    let namesake = |id, polls| TaskRow {
         id,
         polls,
         name: "same".to_owned(),
@@ -198,7 +198,7 @@ fn two_tasks_of_one_name_are_two() {
     };
     let mut snapshot = kv();
     snapshot.tasks = Page {
-        rows: vec![twin(7, 11), twin(8, 22)],
+        rows: vec![namesake(7, 11), namesake(8, 22)],
         total: 2,
         matched: 2,
     };
@@ -240,10 +240,10 @@ fn the_worst_things_are_stepped_through() {
     assert_eq!(told, expected);
     press(&mut state, "N");
     assert_eq!(standing(&state), expected[7]);
-    assert_eq!(trail(&state), "Procs > expiry");
+    assert_eq!(path(&state), "Procs > expiry");
     // Stepping is one visit.
     press(&mut state, "Esc");
-    assert_eq!(trail(&state), "");
+    assert_eq!(path(&state), "");
 }
 
 /// The line of alerts is of now, whatever is open.
@@ -266,7 +266,7 @@ fn the_worst_things_are_those_of_now_while_a_record_is_open() {
     let mut state = attached((120, 40));
     assert_eq!(state.wanted().survey, None);
     press(&mut state, "n");
-    assert_eq!(trail(&state), "Procs > stats");
+    assert_eq!(path(&state), "Procs > stats");
     assert_eq!(
         standing(&state),
         "1 of 9 worst: polling for 2.10 s   n next"
@@ -300,7 +300,7 @@ fn the_worst_things_are_those_of_now_while_a_record_is_open() {
     tell(&mut state, Message::Survey(Box::new(later("stats", 0))));
     assert_eq!(standing(&state), "no longer a problem   n next");
     press(&mut state, "n");
-    assert_eq!(trail(&state), "Procs > wal");
+    assert_eq!(path(&state), "Procs > wal");
     assert_eq!(standing(&state), "1 of 1 worst: ready 1.40 s   n next");
     // A display that is frozen stands.
     press(&mut state, "Space");
@@ -375,19 +375,16 @@ fn the_mouse_selects_opens_sorts_scrolls_and_goes_back() {
         screen(&state)
     );
     click(&mut state, "expiry ");
-    assert_eq!(trail(&state), "Tasks > expiry");
+    assert_eq!(path(&state), "Tasks > expiry");
     click(&mut state, "mutex db");
-    assert_eq!(trail(&state), "Tasks > expiry > mutex db");
+    assert_eq!(path(&state), "Tasks > expiry > mutex db");
     click(&mut state, "expiry >");
     tell(&mut state, Message::Mouse(Mouse::Click(9, 2)));
-    assert_eq!(trail(&state), "Tasks > expiry");
+    assert_eq!(path(&state), "Tasks > expiry");
     tell(&mut state, Message::Mouse(Mouse::Right));
-    assert_eq!(trail(&state), "");
+    assert_eq!(path(&state), "");
     click(&mut state, "2 alerts");
-    assert_eq!(
-        trail(&state),
-        "Alerts > deadlock conn:51022 repl-1 snapshot"
-    );
+    assert_eq!(path(&state), "Alerts > deadlock conn:51022 repl-1 snapshot");
     tell(&mut state, Message::Mouse(Mouse::Right));
     click(&mut state, "SINCE");
     assert!(screen(&state).contains("SINCEv"), "{}", screen(&state));
@@ -413,7 +410,7 @@ fn a_record_of_an_alert_that_is_new_follows_it() {
     until(&mut state, 2);
     arrives(&mut state, with(vec![futurelock()]));
     // It is open still, and the alert that led to it is over.
-    assert_eq!(trail(&state), "Alerts > deadlock > conn:51022");
+    assert_eq!(path(&state), "Alerts > deadlock > conn:51022");
     press(&mut state, "H");
     until(&mut state, 4);
     arrives(&mut state, with(vec![futurelock()]));

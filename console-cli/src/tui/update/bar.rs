@@ -3,14 +3,14 @@
 use turbowish_model::snapshot::Accounting;
 use turbowish_wire::client::Target;
 
-use super::{overlay, perform, record, save, scopes, seats, set_filter, sort};
+use super::{overlay, perform, record, save, scopes, sessions, set_filter, sort};
 use crate::args;
 use crate::detail::rich_line::Link;
 use crate::tui::commands::{self, Does};
 use crate::tui::keys::{Action, KEYS, Scope};
 use crate::tui::message::Effect;
 use crate::tui::rows::{Entry, Order};
-use crate::tui::state::{HelpPage, Overlay, Peer, State, Typed, Window, typed};
+use crate::tui::state::{HelpPage, Overlay, Peer, State, Typed, typed};
 
 /// Opens the empty command line.
 pub(super) fn open(state: &mut State) {
@@ -118,8 +118,7 @@ fn run(state: &mut State, line: &str) -> Result<Option<Effect>, String> {
             set_filter(state, word.to_owned());
         }
         Does::Window => {
-            let window = args::window(word).map_err(|fault| format!("window takes {fault}"))?;
-            state.window = Window(window.0);
+            state.window = args::window(word).map_err(|fault| format!("window takes {fault}"))?;
         }
         Does::Theme => {
             let theme = commands::theme(word)?;
@@ -211,7 +210,7 @@ fn process(state: &mut State, word: &str) -> Result<(), String> {
             target: Target::Pid(pid),
         },
     };
-    seats::turn(state, peer);
+    sessions::turn(state, peer);
     Ok(())
 }
 

@@ -7,7 +7,7 @@ use crate::text;
 use crate::tui::layout::{self, Placed};
 use crate::tui::message::Effect;
 use crate::tui::record;
-use crate::tui::rows::Rows;
+use crate::tui::rows::AnyTable;
 use crate::tui::state::State;
 
 /// The row or record as text.
@@ -52,7 +52,7 @@ fn copied(state: &mut State, text: String) -> Option<Effect> {
         n => format!("{n} lines"),
     };
     state.say(format!("copied {told}, if this terminal supports OSC 52"));
-    // Whoever pastes it gets no control characters.
+    // The copied text has no control characters.
     Some(Effect::Copy(sanitize::lines(&text).into_owned()))
 }
 
@@ -91,7 +91,7 @@ fn row(state: &State) -> Vec<String> {
     ]
 }
 
-fn cell(state: &State, table: &dyn Rows, row: usize, column: &Placed) -> String {
+fn cell(state: &State, table: &dyn AnyTable, row: usize, column: &Placed) -> String {
     let value = table.value(row, column.index, &state.context());
     value.print(state.style())
 }

@@ -41,7 +41,7 @@ fn spots(state: &State) -> Vec<Spot> {
 
 /// The location that a line contains after one of its pieces, else before.
 fn in_line(line: &RichLine, part: usize) -> Option<Spot> {
-    let of = |parts: &[crate::detail::rich_line::Part]| {
+    let of = |parts: &[crate::detail::rich_line::RichSpan]| {
         let text: String = parts.iter().map(|part| part.text.as_str()).collect();
         let mut words = text.split([' ', ',', '(', ')']);
         words.find_map(spot)
@@ -95,7 +95,7 @@ fn of_link(state: &State, link: &Link) -> Option<Spot> {
     let mut found = record::Record::new(link.clone());
     found.find(&state.beside());
     match &found.kept {
-        record::Kept::Nothing => {
+        record::RecordRow::Nothing => {
             let open = state.record.as_ref().filter(|open| open.subject == *link)?;
             of_kept(&open.kept)
         }
@@ -103,13 +103,13 @@ fn of_link(state: &State, link: &Link) -> Option<Spot> {
     }
 }
 
-fn of_kept(kept: &record::Kept) -> Option<Spot> {
+fn of_kept(kept: &record::RecordRow) -> Option<Spot> {
     match kept {
-        record::Kept::Nothing => None,
-        record::Kept::Alert(row) => row.spot(),
-        record::Kept::Proc(row) => row.spot(),
-        record::Kept::Task(row) => row.spot(),
-        record::Kept::Resource(row) => row.spot(),
+        record::RecordRow::Nothing => None,
+        record::RecordRow::Alert(row) => row.spot(),
+        record::RecordRow::Proc(row) => row.spot(),
+        record::RecordRow::Task(row) => row.spot(),
+        record::RecordRow::Resource(row) => row.spot(),
     }
 }
 

@@ -9,7 +9,7 @@ use crate::detail::rich_line::Link;
 use crate::tui::keys::Action;
 use crate::tui::layout;
 use crate::tui::message::Effect;
-use crate::tui::record::{self, Kept};
+use crate::tui::record::{self, RecordRow};
 use crate::tui::rows::Absent;
 use crate::tui::state::{Overlay, PauseRequest, PausedTask, Phase, Question, State, View};
 
@@ -24,11 +24,11 @@ pub(super) fn act(state: &mut State, action: Action) -> Option<Effect> {
         let height = layout::table_rows(state);
         state.table_mut().select(row, height);
     }
-    let meant = match action {
-        Action::Debug => of_alert(state).unwrap_or_else(|| meant(state)),
-        _ => meant(state),
+    let target = match action {
+        Action::Debug => of_alert(state).unwrap_or_else(|| target(state)),
+        _ => target(state),
     };
-    match (meant, action) {
+    match (target, action) {
         (Ok((hold, _)), Action::Debug) => {
             ask_for_debugger(state, hold);
             None
@@ -118,11 +118,11 @@ fn ask_for_debugger(state: &mut State, hold: PausedTask) {
 }
 
 /// The target of a key: the task, and whether it is paused; else the reason why there is none.
-type Meant = Result<(PausedTask, bool), &'static str>;
+type PauseTarget = Result<(PausedTask, bool), &'static str>;
 
 /// The task of an open alert for a debugger: the one whose link is selected, else the first that is
 /// polled now, else the first. `None` if no alert is open.
-fn of_alert(state: &State) -> Option<Meant> {
+fn of_alert(state: &State) -> Option<PauseTarget> {
     let open = state.record.as_ref()?;
     let alert = open.alert()?;
     let lines = record::lines(state);
@@ -156,13 +156,13 @@ fn of_alert(state: &State) -> Option<Meant> {
 }
 
 /// The task that is selected or open, and whether it is paused.
-fn meant(state: &State) -> Meant {
+fn target(state: &State) -> PauseTarget {
     const ELSEWHERE: &str =
         "select a task first (2 lists them); Space freezes, a disarms accounting";
     let row = match &state.record {
         Some(open) if open.absent == Some(Absent::Ended) => return Err("the task has ended"),
         Some(open) => match &open.kept {
-            Kept::Task(row) => &**row,
+            RecordRow::Task(row) => &**row,
             _ => return Err(ELSEWHERE),
         },
         None if state.view != View::Tasks => return Err(ELSEWHERE),
@@ -185,7 +185,7 @@ fn meant(state: &State) -> Meant {
 }
 
 /// A task of the watched process, if the process can be reached now.
-fn held(state: &State, task: u64, name: &str, paused: bool) -> Meant {
+fn held(state: &State, task: u64, name: &str, paused: bool) -> PauseTarget {
     let disarmed = state.shown.as_ref().map(|shown| shown.process.accounting);
     match (&state.link.peer, state.phase()) {
         _ if disarmed == Some(Accounting::Disarmed) => {

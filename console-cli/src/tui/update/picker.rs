@@ -1,6 +1,6 @@
 //! The list of processes: its entries, and the keys while it is open.
 
-use super::{Stride, on_table, seats, stride};
+use super::{Stride, on_table, sessions, stride};
 use crate::tui::keys::Action;
 use crate::tui::message::Effect;
 use crate::tui::state::{Listed, Overlay, Picker, State};
@@ -39,7 +39,7 @@ pub(super) fn act(state: &mut State, action: Action, mut picker: Picker) -> Opti
     let at = match (action, stride(action, usize::from(state.size.1))) {
         (Action::Accept, _) => {
             match peers.get(at) {
-                Some(peer) => seats::turn(state, peer.clone()),
+                Some(peer) => sessions::turn(state, peer.clone()),
                 None => state.overlay = Some(Overlay::Picker(picker)),
             }
             return None;

@@ -6,7 +6,7 @@ use super::{Stride, stride};
 use crate::detail::rich_line::Link;
 use crate::tui::history::{History, Stop};
 use crate::tui::keys::Action;
-use crate::tui::record::{self, Kept, Record};
+use crate::tui::record::{self, Record, RecordRow};
 use crate::tui::rows::Absent;
 use crate::tui::state::{State, Step, View};
 use crate::tui::triage::{self, Thing};
@@ -175,7 +175,7 @@ pub(super) fn follow(state: &mut State) {
         links.get(open.link).map(|&(.., link)| link.clone())
     };
     let there = open.find(&state.beside());
-    let known = open.kept != Kept::Nothing;
+    let known = open.kept != RecordRow::Nothing;
     open.absent = absence(state, &open.subject).filter(|_| !there && known);
     state.record = Some(open);
     let Some(selected) = selected else { return };

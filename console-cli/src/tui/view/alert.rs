@@ -10,13 +10,13 @@ use turbowish_model::snapshot::units::{self, SECOND};
 use super::put;
 use crate::text;
 use crate::theme::Role;
-use crate::tui::layout::{Form, Screen};
+use crate::tui::layout::{HeaderForm, ScreenLayout};
 use crate::tui::state::{PeerState, Phase, State};
 
 /// The line; if data are missing, the line below names the remedy.
-pub(super) fn draw(state: &State, frame: &mut Frame<'_>, screen: &Screen) {
+pub(super) fn draw(state: &State, frame: &mut Frame<'_>, screen: &ScreenLayout) {
     if let (None, Some((_, todo))) = (&state.notice, advice(state))
-        && screen.form != Form::Tiny
+        && screen.form != HeaderForm::Tiny
     {
         put(frame, screen.header, 0, Line::from(todo));
     }
@@ -24,7 +24,7 @@ pub(super) fn draw(state: &State, frame: &mut Frame<'_>, screen: &Screen) {
 }
 
 /// The line alone, if another view begins below it.
-pub(super) fn draw_alone(state: &State, frame: &mut Frame<'_>, screen: &Screen) {
+pub(super) fn draw_alone(state: &State, frame: &mut Frame<'_>, screen: &ScreenLayout) {
     let line = match (&state.notice, advice(state)) {
         (Some(notice), _) => Line::from(Span::styled(format!("! {notice}"), warning(state))),
         (None, _) if state.visit.news.is_some() => Line::from(format!(
@@ -49,7 +49,7 @@ fn alerts(state: &State) -> Line<'static> {
         None => Line::from(Span::styled(lost, warning(state))),
         Some(worst) => {
             let (mark, role) = mark(worst.severity);
-            let counts = format!("{mark} {}{muted}", column::tally(state.heard()));
+            let counts = format!("{mark} {}{muted}", column::severity_counts(state.heard()));
             let room = usize::from(state.size.0);
             let title = text::head(&worst.title, room.saturating_sub(counts.len() + 2));
             Line::from(vec![

@@ -7,12 +7,12 @@ use turbowish_model::snapshot::{Accounting, Snapshot};
 
 use super::{put, text};
 use crate::theme::Role;
-use crate::tui::layout::Screen;
-use crate::tui::rows::Rows;
+use crate::tui::layout::ScreenLayout;
+use crate::tui::rows::AnyTable;
 use crate::tui::state::{PeerState, Phase, State, View};
 
 /// No process, or one that has sent nothing yet.
-pub(super) fn draw(state: &State, frame: &mut Frame<'_>, screen: &Screen) {
+pub(super) fn draw(state: &State, frame: &mut Frame<'_>, screen: &ScreenLayout) {
     let (title, status, what, todo) = match state.phase() {
         Phase::Looking => looking(state),
         _ => connecting(state),
@@ -99,7 +99,7 @@ pub(super) fn no_resources(state: &State) -> bool {
     state.view == View::Resources && table.counts().total == 0 && table.filter().is_empty()
 }
 
-pub(super) fn draw_no_resources(state: &State, frame: &mut Frame<'_>, screen: &Screen) {
+pub(super) fn draw_no_resources(state: &State, frame: &mut Frame<'_>, screen: &ScreenLayout) {
     let what = "No lock or channel of turbowish::sync has been used.";
     let todo = "Do: use turbowish::sync instead of tokio::sync (feature tokio)";
     tell(state, what, todo, frame, screen);
@@ -111,14 +111,14 @@ pub(super) fn no_alerts(state: &State) -> bool {
     state.view == View::Alerts && table.counts().held == 0 && table.filter().is_empty()
 }
 
-pub(super) fn draw_no_alerts(state: &State, frame: &mut Frame<'_>, screen: &Screen) {
+pub(super) fn draw_no_alerts(state: &State, frame: &mut Frame<'_>, screen: &ScreenLayout) {
     let what = "No active alerts.";
     let todo = "Nothing to do. Detectors and thresholds: turbowish explain";
     tell(state, what, todo, frame, screen);
 }
 
 /// Both lines, in place of the table.
-fn tell(state: &State, what: &str, todo: &str, frame: &mut Frame<'_>, screen: &Screen) {
+fn tell(state: &State, what: &str, todo: &str, frame: &mut Frame<'_>, screen: &ScreenLayout) {
     let width = usize::from(state.size.0);
     let lines = [what, todo].map(|text| text::wrap(text, width));
     for (line, told) in lines.into_iter().flatten().enumerate() {
@@ -126,7 +126,7 @@ fn tell(state: &State, what: &str, todo: &str, frame: &mut Frame<'_>, screen: &S
     }
 }
 
-pub(super) fn draw_unannotated(state: &State, frame: &mut Frame<'_>, screen: &Screen) {
+pub(super) fn draw_unannotated(state: &State, frame: &mut Frame<'_>, screen: &ScreenLayout) {
     let tasks = match state
         .shown
         .as_ref()

@@ -7,7 +7,7 @@ use turbowish_model::snapshot::Accounting;
 
 use super::put;
 use crate::tui::keys::{KEYS, PAUSE_HINT, Scope};
-use crate::tui::record::Kept;
+use crate::tui::record::RecordRow;
 use crate::tui::state::{State, View};
 use crate::tui::update;
 
@@ -81,8 +81,8 @@ pub(super) fn line(state: &State, width: usize) -> String {
         .collect();
     if let (Some(open), None) = (&state.record, &state.overlay) {
         hints = match open.kept {
-            Kept::Task(_) => TASK_HINTS.to_vec(),
-            Kept::Alert(_) => ALERT_HINTS.to_vec(),
+            RecordRow::Task(_) => TASK_HINTS.to_vec(),
+            RecordRow::Alert(_) => ALERT_HINTS.to_vec(),
             _ => RECORD_HINTS.to_vec(),
         };
     }

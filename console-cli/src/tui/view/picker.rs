@@ -11,14 +11,14 @@ use turbowish_model::snapshot::{Accounting, Snapshot};
 use super::{alert, hints, put, tasks, text};
 use crate::commands::ps;
 use crate::theme::{Palette, Role};
-use crate::tui::layout::Screen;
+use crate::tui::layout::ScreenLayout;
 use crate::tui::state::{Listed, Peer, Picker, State};
 use crate::tui::update;
 
 /// Width of the number of alerts, in columns.
 const ALERTS: usize = 9;
 
-pub(super) fn draw(state: &State, picker: &Picker, frame: &mut Frame<'_>, screen: &Screen) {
+pub(super) fn draw(state: &State, picker: &Picker, frame: &mut Frame<'_>, screen: &ScreenLayout) {
     let width = usize::from(state.size.0);
     let bold = state.look.palette.style(Role::Title);
     let all = state.listed.as_deref().unwrap_or_default().len();

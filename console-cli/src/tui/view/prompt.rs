@@ -9,12 +9,12 @@ use turbowish_model::snapshot::units;
 use super::{hints, put, text};
 use crate::theme::Role;
 use crate::tui::commands;
-use crate::tui::layout::Screen;
+use crate::tui::layout::ScreenLayout;
 use crate::tui::state::{Question, State, Typed};
 use crate::tui::update;
 
 /// ` filter: conn_      Enter keeps  ^U erases  Esc undoes`
-pub(super) fn filter(state: &State, typed: &Typed, frame: &mut Frame<'_>, screen: &Screen) {
+pub(super) fn filter(state: &State, typed: &Typed, frame: &mut Frame<'_>, screen: &ScreenLayout) {
     let counts = state.table().counts();
     let told = format!(
         " {} of {} rows",
@@ -25,7 +25,7 @@ pub(super) fn filter(state: &State, typed: &Typed, frame: &mut Frame<'_>, screen
 }
 
 /// ` :sort hold_      Enter runs  Tab completes  Esc closes`, and the completions above it.
-pub(super) fn command(state: &State, typed: &Typed, frame: &mut Frame<'_>, screen: &Screen) {
+pub(super) fn command(state: &State, typed: &Typed, frame: &mut Frame<'_>, screen: &ScreenLayout) {
     let (_, words) = commands::completions(state, &typed.text);
     let told = match (commands::parse(&typed.text), &words[..]) {
         // There are several completions, or the only one is not typed in full.
@@ -47,7 +47,7 @@ fn typing(
     (name, typed): (&str, &Typed),
     told: &str,
     frame: &mut Frame<'_>,
-    screen: &Screen,
+    screen: &ScreenLayout,
 ) {
     let palette = state.look.palette;
     // On a terminal without a hint line it replaces the last line of the table.
@@ -87,7 +87,12 @@ fn typing(
 }
 
 /// ` Disarm accounting in kv (pid 4242)? [y/N]`
-pub(super) fn question(state: &State, question: &Question, frame: &mut Frame<'_>, screen: &Screen) {
+pub(super) fn question(
+    state: &State,
+    question: &Question,
+    frame: &mut Frame<'_>,
+    screen: &ScreenLayout,
+) {
     let shown = state.shown.as_ref();
     let process = shown.map_or_else(String::new, |shown| {
         format!("{} (pid {})", shown.process.name, shown.process.pid)
@@ -115,7 +120,7 @@ pub(super) fn question(state: &State, question: &Question, frame: &mut Frame<'_>
     );
 }
 
-fn last_line(screen: &Screen) -> ratatui::layout::Rect {
+fn last_line(screen: &ScreenLayout) -> ratatui::layout::Rect {
     if screen.hints.height > 0 {
         return screen.hints;
     }

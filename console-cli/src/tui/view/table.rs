@@ -8,10 +8,10 @@ use turbowish_model::snapshot::units;
 
 use super::{alert, put, text, titles};
 use crate::theme::{Palette, Role};
-use crate::tui::layout::{self, FULL_PLACE, Form, GUTTER, Placed, Screen};
+use crate::tui::layout::{self, FULL_PLACE, GUTTER, HeaderForm, Placed, ScreenLayout};
 use crate::tui::state::{Phase, State, View};
 
-pub(super) fn draw(state: &State, frame: &mut Frame<'_>, screen: &Screen) {
+pub(super) fn draw(state: &State, frame: &mut Frame<'_>, screen: &ScreenLayout) {
     let columns = layout::columns(state.table(), screen.table.width);
     put(frame, screen.titles, 0, titles::line(state, &columns));
     let height = layout::table_rows(state);
@@ -34,7 +34,7 @@ pub(super) fn draw(state: &State, frame: &mut Frame<'_>, screen: &Screen) {
     } else if held == 0 && !state.table().filter().is_empty() {
         let told = "   no row matches the filter; Esc shows all";
         put(frame, screen.table, 0, Line::from(told));
-    } else if screen.form == Form::Wide && lines > held {
+    } else if screen.form == HeaderForm::Wide && lines > held {
         put(frame, screen.table, held, total(state, &columns));
     }
 }

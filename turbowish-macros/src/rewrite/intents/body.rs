@@ -75,7 +75,7 @@ struct Named {
 
 /// The context of some tokens.
 #[derive(Clone, Copy)]
-struct Around {
+struct TokenContext {
     /// The tokens may not be reached.
     branch: bool,
     /// The tokens may be reached again.
@@ -96,7 +96,7 @@ impl Body {
             handles,
             body: Body::default(),
         };
-        let around = Around {
+        let around = TokenContext {
             branch: false,
             again: false,
             apart: false,
@@ -166,7 +166,7 @@ struct Statement {
 }
 
 impl Looking<'_> {
-    fn stream(&mut self, tokens: TokenStream, around: Around) {
+    fn stream(&mut self, tokens: TokenStream, around: TokenContext) {
         let trees: Vec<TokenTree> = tokens.into_iter().collect();
         let mut statement = Statement::default();
         let mut at = 0;
@@ -205,7 +205,7 @@ impl Looking<'_> {
         trees: &[TokenTree],
         at: usize,
         word: &Ident,
-        around: Around,
+        around: TokenContext,
         statement: &mut Statement,
     ) {
         let text = word.to_string();
@@ -241,7 +241,13 @@ impl Looking<'_> {
     }
 
     /// `self.name`
-    fn field(&mut self, trees: &[TokenTree], at: usize, around: Around, statement: Statement) {
+    fn field(
+        &mut self,
+        trees: &[TokenTree],
+        at: usize,
+        around: TokenContext,
+        statement: Statement,
+    ) {
         let Some(TokenTree::Ident(name)) = trees.get(at + 2).filter(|_| is(trees.get(at + 1), '.'))
         else {
             self.body.lends_self = true;
@@ -263,7 +269,7 @@ impl Looking<'_> {
         trees: &[TokenTree],
         at: usize,
         group: &Group,
-        around: Around,
+        around: TokenContext,
         statement: Statement,
     ) {
         let mut inside = within(around, statement);
@@ -301,7 +307,13 @@ impl Looking<'_> {
     }
 
     /// The operation whose parentheses are the last token before `end`, if it is one on a handle.
-    fn operation(&mut self, trees: &[TokenTree], end: usize, is_awaited: bool, around: Around) {
+    fn operation(
+        &mut self,
+        trees: &[TokenTree],
+        end: usize,
+        is_awaited: bool,
+        around: TokenContext,
+    ) {
         let Some((verb, dot)) = call_before(trees, end, is_awaited) else {
             return;
         };
@@ -345,8 +357,8 @@ impl Looking<'_> {
 const LEAVING: &[&str] = &["bail", "ensure"];
 
 /// The context of tokens inside a statement with these facts.
-const fn within(around: Around, statement: Statement) -> Around {
-    Around {
+const fn within(around: TokenContext, statement: Statement) -> TokenContext {
+    TokenContext {
         branch: around.branch || statement.short,
         again: around.again || statement.again,
         apart: around.apart || statement.configured,

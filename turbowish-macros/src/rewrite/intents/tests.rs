@@ -485,7 +485,7 @@ fn one_statement_tells_all_of_them() {
     let expected = squeeze(
         "let __turbowish_intents = {
             use ::turbowish::__private::NotResource as _;
-            ::turbowish::__private::mean(::turbowish::__private::verb::Lock, &self.db, 9u8,
+            ::turbowish::__private::declare(::turbowish::__private::verb::Lock, &self.db, 9u8,
                 ::turbowish::__private::MaybeResource(::turbowish::__private::verb::Send, &tx).__turbowish_mean(5u8,
                     ::turbowish::__private::NoIntents))
         };
@@ -518,7 +518,7 @@ fn one_statement_tells_all_of_them() {
     let alone = expansion("may(read(MAP))", "fn f() { go() }");
     let expected = squeeze(
         "let __turbowish_intents = {
-            ::turbowish::__private::mean(::turbowish::__private::verb::Read, &MAP, 8u8, ::turbowish::__private::NoIntents)
+            ::turbowish::__private::declare(::turbowish::__private::verb::Read, &MAP, 8u8, ::turbowish::__private::NoIntents)
         };",
     );
     assert!(alone.contains(&expected), "{alone}");

@@ -3,7 +3,7 @@
 use quote::ToTokens;
 use syn::{Expr, Macro};
 
-use super::{Known, read};
+use super::{MacroKind, read};
 use crate::rewrite::tests::{expansion, squeeze};
 
 /// The body of a function after the rewriting, without what stands before and after it.
@@ -307,7 +307,7 @@ fn arguments_are_put_together_as_they_were() {
         "dbg!(a!(), b,)",
     ] {
         let invocation: Macro = syn::parse_str(source).unwrap();
-        let Known::Read(arguments) = read(&invocation) else {
+        let MacroKind::Read(arguments) = read(&invocation) else {
             panic!("{source} is not read");
         };
         assert_eq!(
@@ -346,5 +346,5 @@ fn an_expression_is_not_read_as_another() {
     let Expr::Macro(invocation) = syn::parse_str("println!(a.await b)").unwrap() else {
         panic!("no macro");
     };
-    assert!(matches!(read(&invocation.mac), Known::Opaque));
+    assert!(matches!(read(&invocation.mac), MacroKind::Opaque));
 }

@@ -47,7 +47,7 @@ impl Ledger {
         if place & PENDING != 0 {
             self.retract(call, proc.id);
         }
-        let before = self.still.load(Relaxed);
+        let before = self.reuse.load(Relaxed);
         let mut unchanged = before == REUSE_UNCHANGED;
         if start.root || depth == 0 {
             place |= ROOT;
@@ -55,7 +55,7 @@ impl Ledger {
         } else if before == REUSE_NONE {
             place |= self.frames.at(depth as usize - 1).branch(call.suspended);
         }
-        let still = if is_first {
+        let reuse = if is_first {
             row.add(Sum::Started, 1);
             row.add(Sum::Unstarted, t);
             place |= FIRST;
@@ -72,7 +72,7 @@ impl Ledger {
         if is_first {
             self.moved.store(1, Relaxed);
         }
-        self.still.store(still, Relaxed);
+        self.reuse.store(reuse, Relaxed);
         drop(writing);
         Some((depth, place & BRANCH != 0))
     }
@@ -108,7 +108,7 @@ impl Ledger {
         frame.proc.store(proc, Relaxed);
         frame.creator.store(call.creator(), Relaxed);
         frame.place.store(place, Relaxed);
-        frame.stack_mark.store(self.trail.len(), Relaxed);
+        frame.stack_mark.store(self.await_stack.len(), Relaxed);
         self.depth.store(depth + 1, Relaxed);
     }
 
@@ -118,7 +118,7 @@ impl Ledger {
         self.base.store(depth, Relaxed);
         self.moved.store(0, Relaxed);
         if depth == 0 {
-            self.trail.truncate(0);
+            self.await_stack.truncate(0);
             self.quiet.store(u32::from(quiet), Relaxed);
         }
     }
@@ -127,7 +127,7 @@ impl Ledger {
     /// polled again or dropped.
     #[inline]
     pub(super) fn retract(&self, call: &Call, proc: u32) {
-        if self.trail.len() > 0 && call.suspended >= self.frames.at(0).start.load(Relaxed) {
+        if self.await_stack.len() > 0 && call.suspended >= self.frames.at(0).start.load(Relaxed) {
             let step = AwaitFrame {
                 level: self.depth() - self.base.load(Relaxed),
                 proc,
@@ -136,7 +136,7 @@ impl Ledger {
                 since: call.since,
             };
             let floor = self.top().map_or(0, |top| top.stack_mark.load(Relaxed));
-            self.trail.blank(step, floor);
+            self.await_stack.blank(step, floor);
             self.moved.store(1, Relaxed);
         }
     }
@@ -145,7 +145,7 @@ impl Ledger {
     /// operand is an instrumented call. Ignored unless the innermost open poll is one of `proc`.
     #[inline]
     pub fn arrive(&self, proc: u32, site: u32, direct: bool) {
-        self.still.store(REUSE_NONE, Relaxed);
+        self.reuse.store(REUSE_NONE, Relaxed);
         let Some(top) = self.top() else { return };
         if top.proc.load(Relaxed) == proc {
             let site = if site <= SITE { site } else { 0 };
@@ -253,7 +253,7 @@ impl Ledger {
                 self.base.load(Relaxed)
             };
             let proc = frame.proc.load(Relaxed);
-            self.trail
+            self.await_stack
                 .push(depth - base, proc, call.place(), call.since);
         }
     }
@@ -262,8 +262,8 @@ impl Ledger {
     /// caller's next place is unknown for now.
     #[inline(always)]
     fn leave(&self, frame: &Frame) {
-        self.trail.truncate(frame.stack_mark.load(Relaxed));
-        self.still.store(REUSE_NONE, Relaxed);
+        self.await_stack.truncate(frame.stack_mark.load(Relaxed));
+        self.reuse.store(REUSE_NONE, Relaxed);
         self.moved.store(1, Relaxed);
         if let Some(parent) = self.top()
             && parent.has(DIRECT)
@@ -301,18 +301,18 @@ impl Ledger {
         row.recent(self.tick.load(Relaxed), hold);
         let creator = frame.creator.load(Relaxed);
         if place & ROOT != 0 {
-            self.still.store(REUSE_NONE, Relaxed);
+            self.reuse.store(REUSE_NONE, Relaxed);
             self.close_root(frame, row, depth, creator, &charge);
             return charge;
         }
         // The bottom frame is always a root, so this frame has a parent.
         let parent = self.frames.at(depth as usize - 1);
-        let still = if parent.has(DIRECT) {
+        let reuse = if parent.has(DIRECT) {
             REUSE_UP
         } else {
             REUSE_NONE
         };
-        self.still.store(still, Relaxed);
+        self.reuse.store(reuse, Relaxed);
         add(&parent.nested, hold);
         let caller = parent.proc.load(Relaxed);
         if creator == caller.wrapping_add(1) && charge.inclusive == hold {

@@ -14,8 +14,8 @@ impl Ledger {
         self.frames
             .at(self.base.load(Relaxed) as usize)
             .invalidate();
-        if self.still.load(Relaxed) == REUSE_UNCHANGED {
-            self.still.store(REUSE_DOWN, Relaxed);
+        if self.reuse.load(Relaxed) == REUSE_UNCHANGED {
+            self.reuse.store(REUSE_DOWN, Relaxed);
         }
         self.moved.store(1, Relaxed);
     }
@@ -31,9 +31,9 @@ impl Ledger {
         let mark = closed.stack_mark.load(Relaxed);
         let moved = self.moved.load(Relaxed) != 0;
         if moved {
-            self.trail.take(mark, each);
+            self.await_stack.take(mark, each);
         } else {
-            self.trail.truncate(mark);
+            self.await_stack.truncate(mark);
         }
         moved
     }
@@ -44,7 +44,7 @@ impl Ledger {
         let closed = self.frames.at(self.depth() as usize);
         let mark = closed.stack_mark.load(Relaxed);
         let mut next = None;
-        self.trail.look(mark, |step| {
+        self.await_stack.look(mark, |step| {
             let expected = *next.get_or_insert(step.level);
             if step.level == expected {
                 each(step);

@@ -60,15 +60,15 @@ fn each_site_has_a_cell_in_each_proc() {
 
 #[test]
 fn there_is_an_end_to_it() {
-    let meters = Metrics::default();
-    assert!(!meters.count((SITE_LIMIT, 0), 1) && !meters.set((u32::MAX, 0), 1, 1));
-    assert!(meters.count((SITE_LIMIT - 1, 0), 1));
+    let metrics = Metrics::default();
+    assert!(!metrics.count((SITE_LIMIT, 0), 1) && !metrics.set((u32::MAX, 0), 1, 1));
+    assert!(metrics.count((SITE_LIMIT - 1, 0), 1));
     for proc in 1..PROC_LIMIT as u32 {
-        assert!(meters.count((SITE_LIMIT - 1, proc), 1), "{proc}");
+        assert!(metrics.count((SITE_LIMIT - 1, proc), 1), "{proc}");
     }
-    assert!(!meters.count((SITE_LIMIT - 1, PROC_LIMIT as u32), 1));
-    assert!(meters.count((SITE_LIMIT - 1, 5), 1));
-    assert_eq!(read([&meters]).len(), PROC_LIMIT);
+    assert!(!metrics.count((SITE_LIMIT - 1, PROC_LIMIT as u32), 1));
+    assert!(metrics.count((SITE_LIMIT - 1, 5), 1));
+    assert_eq!(read([&metrics]).len(), PROC_LIMIT);
 }
 
 #[derive(Clone, Debug)]
@@ -93,23 +93,23 @@ proptest! {
         let mut expected: BTreeMap<MetricKey, MetricStats> = BTreeMap::new();
         for (at, (thread, site, proc, what)) in said.into_iter().enumerate() {
             // A site is either a counter or a gauge.
-            let tally = match what {
+            let stats = match what {
                 Said::Count(by) => {
                     threads[thread].count((site, proc), by);
-                    let tally = expected.entry((site, proc)).or_default();
-                    tally.total = tally.total.saturating_add(by);
-                    tally
+                    let stats = expected.entry((site, proc)).or_default();
+                    stats.total = stats.total.saturating_add(by);
+                    stats
                 }
                 Said::Set(value) => {
                     let t = at as u64 + 1;
                     threads[thread].set((site + 10, proc), value, t);
-                    let tally = expected.entry((site + 10, proc)).or_default();
-                    let before = tally.gauge.unwrap_or(GaugeStats { least: value, most: value, ..GaugeStats::default() });
-                    tally.gauge = gauge(value, t, before.least.min(value), before.most.max(value));
-                    tally
+                    let stats = expected.entry((site + 10, proc)).or_default();
+                    let before = stats.gauge.unwrap_or(GaugeStats { least: value, most: value, ..GaugeStats::default() });
+                    stats.gauge = gauge(value, t, before.least.min(value), before.most.max(value));
+                    stats
                 }
             };
-            tally.updates += 1;
+            stats.updates += 1;
         }
         prop_assert_eq!(read(&threads), expected);
     }
@@ -131,7 +131,7 @@ impl Names for Names3 {
         None
     }
 
-    fn meter(&self, site: u32) -> Option<MetricName<'_>> {
+    fn metric(&self, site: u32) -> Option<MetricName<'_>> {
         let (name, kind) = match site {
             0 | 1 => ("requests", MetricKind::Counter),
             2 => ("queue", MetricKind::Gauge),
@@ -148,26 +148,26 @@ impl Names for Names3 {
     }
 }
 
-fn totals(at: u64, meters: &Metrics) -> Totals {
+fn totals(at: u64, metrics: &Metrics) -> Totals {
     let mut totals = Totals {
         at,
         ..Totals::default()
     };
-    meters.read(&mut totals.tally.meters, &mut || ());
+    metrics.read(&mut totals.aggregate.metrics, &mut || ());
     totals
 }
 
 #[test]
 fn rows_are_those_of_one_name_in_one_proc() {
-    let meters = Metrics::default();
+    let metrics = Metrics::default();
     let mut history = History::new(0);
     for (key, by) in [((0, 1), 5), ((1, 1), 7), ((0, 0), 1), ((9, 0), 1)] {
-        assert!(meters.count(key, by));
+        assert!(metrics.count(key, by));
     }
-    assert!(meters.set((2, 1), 40, 3));
-    history.tick(totals(250, &meters));
-    assert!(meters.count((0, 1), 3) && meters.set((2, 1), -4, 300) && meters.set((3, 0), 0, 1));
-    let now = totals(500, &meters);
+    assert!(metrics.set((2, 1), 40, 3));
+    history.tick(totals(250, &metrics));
+    assert!(metrics.count((0, 1), 3) && metrics.set((2, 1), -4, 300) && metrics.set((3, 0), 0, 1));
+    let now = totals(500, &metrics);
     let window = history.window(&now, Some(250));
     let assembly = Assembly {
         window: &window,
@@ -196,14 +196,14 @@ fn rows_are_those_of_one_name_in_one_proc() {
 #[test]
 fn names_are_cut_between_letters() {
     let check = |name: &str, expected: &str| {
-        let meter = MetricName {
+        let metric = MetricName {
             name,
             kind: MetricKind::Counter,
             file: "",
             line: 7,
             column: 1,
         };
-        assert_eq!(meter.shown(), expected);
+        assert_eq!(metric.shown(), expected);
     };
     check("", "counter@7");
     check("a\u{1b}b", "a\u{1b}b");

@@ -8,13 +8,13 @@ use crate::account::branch::{BranchReading, Parent};
 
 impl TaskCell {
     /// Ends a branch's poll as pending, in the given epoch and in the root poll that began at
-    /// `began`. `trail` passes the branch's await stack, outermost first; the first [`CHAIN`]
+    /// `began`. `await_stack` passes the branch's await stack, outermost first; the first [`CHAIN`]
     /// frames are kept.
     pub fn end_branch(
         &self,
         (epoch, began): (u32, u64),
         parent: Parent,
-        trail: impl FnOnce(&mut dyn FnMut(AwaitFrame)),
+        await_stack: impl FnOnce(&mut dyn FnMut(AwaitFrame)),
     ) {
         let writing = self.sequence.write();
         self.epoch.store(epoch, Relaxed);
@@ -27,7 +27,7 @@ impl TaskCell {
             since: parent.within,
         });
         let mut len = 0;
-        trail(&mut |step| {
+        await_stack(&mut |step| {
             if len < CHAIN {
                 self.steps.at(len).store(step);
                 len += 1;
@@ -43,7 +43,7 @@ impl TaskCell {
             let parent = self.steps.at(CHAIN).load();
             let kept = (self.len.load(Relaxed) as usize).min(CHAIN);
             let reading = BranchReading {
-                id: self.birth.id,
+                id: self.meta.id,
                 parent: Parent {
                     within: parent.since,
                     level: parent.level,

@@ -56,7 +56,8 @@ impl<N: Names> Assembly<'_, N> {
         let fork = if below.len() > 1 || below.iter().any(|&child| twigs[child].branch.is_some()) {
             Some(Combinator::of(expr))
         } else {
-            Combinator::told(expr).filter(|fork| *fork != Combinator::Several && !below.is_empty())
+            Combinator::from_expr(expr)
+                .filter(|fork| *fork != Combinator::Several && !below.is_empty())
         };
         Some(StackRow {
             depth,

@@ -101,13 +101,13 @@ impl History {
             length: cell,
             oldest,
             count,
-            sums: vec![0; count * now.tally.procs.len()],
+            sums: vec![0; count * now.aggregate.procs.len()],
         };
         let ends = self.stretches().skip(1).map(|stretch| stretch.begin);
         for (stretch, end) in self.stretches().zip(ends.chain([self.last.at])) {
             let begin = stretch.begin;
-            for (proc, tally) in &stretch.procs {
-                let running = forward(tally.sum(Sum::Running));
+            for (proc, stats) in &stretch.procs {
+                let running = forward(stats.sum(Sum::Running));
                 cells.add(*proc as usize, running, Span { begin, end });
             }
         }
@@ -115,8 +115,8 @@ impl History {
             begin: self.last.at,
             end: now.at,
         };
-        for (proc, today) in now.tally.procs.iter().enumerate() {
-            let before = self.last.tally.procs.get(proc);
+        for (proc, today) in now.aggregate.procs.iter().enumerate() {
+            let before = self.last.aggregate.procs.get(proc);
             let before = before.map_or(0, |before| before.sum(Sum::Running));
             let grown = today.sum(Sum::Running).wrapping_sub(before);
             cells.add(proc, forward(grown), since);
@@ -148,7 +148,7 @@ mod tests {
             at,
             ..Totals::default()
         };
-        totals.tally.proc(1).add(Sum::Running, running);
+        totals.aggregate.proc(1).add(Sum::Running, running);
         totals
     }
 

@@ -50,16 +50,16 @@ impl Detector {
     }
 
     /// Processes the next situation. Returns the active alerts, worst first.
-    pub fn scan(&mut self, scene: &Situation) -> Vec<Alert> {
-        let scan = Scan::new(scene, &self.limits, &self.memory);
+    pub fn scan(&mut self, situation: &Situation) -> Vec<Alert> {
+        let scan = Scan::new(situation, &self.limits, &self.memory);
         let mut found = Vec::new();
         for rule in rules::ALL {
             rule(&scan, &mut found);
         }
         let folded = fold::fold(&mut found, &self.standing());
-        self.take(scene.now, found, folded);
-        self.memory.record(scene, &self.limits);
-        self.alerts(scene.now)
+        self.take(situation.now, found, folded);
+        self.memory.record(situation, &self.limits);
+        self.alerts(situation.now)
     }
 
     /// Findings of raised alerts, as long as these are shown.

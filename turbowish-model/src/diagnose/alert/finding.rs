@@ -188,7 +188,7 @@ pub(super) fn proc_party(path: &str) -> Party {
 
 /// Input of a rule.
 pub(super) struct Scan<'a> {
-    pub(super) scene: &'a Situation,
+    pub(super) situation: &'a Situation,
     pub(super) limits: &'a Limits,
     /// Memory of earlier situations.
     pub(super) memory: &'a Memory,
@@ -197,19 +197,19 @@ pub(super) struct Scan<'a> {
 }
 
 impl<'a> Scan<'a> {
-    pub(super) fn new(scene: &'a Situation, limits: &'a Limits, memory: &'a Memory) -> Self {
-        let tasks = scene.tasks.iter().enumerate();
+    pub(super) fn new(situation: &'a Situation, limits: &'a Limits, memory: &'a Memory) -> Self {
+        let tasks = situation.tasks.iter().enumerate();
         Self {
-            scene,
+            situation,
             limits,
             memory,
-            waits: Waits::of(scene),
+            waits: Waits::of(situation),
             tasks: tasks.map(|(at, task)| (task.id, at)).collect(),
         }
     }
 
     pub(super) fn now(&self) -> u64 {
-        self.scene.now
+        self.situation.now
     }
 
     pub(super) fn limit(&self, limit: Limit) -> u64 {
@@ -218,17 +218,17 @@ impl<'a> Scan<'a> {
 
     /// Time since an instant, in nanoseconds.
     pub(super) fn age(&self, since: u64) -> u64 {
-        self.scene.now.saturating_sub(since)
+        self.situation.now.saturating_sub(since)
     }
 
     /// Returns a live task.
     pub(super) fn task(&self, id: Option<u64>) -> Option<&'a Task> {
-        Some(&self.scene.tasks[*self.tasks.get(&id?)?])
+        Some(&self.situation.tasks[*self.tasks.get(&id?)?])
     }
 
     /// Tasks that may be the subject of an alert.
     pub(super) fn tasks(&self) -> impl Iterator<Item = &'a Task> {
-        let tasks = self.scene.tasks.iter();
+        let tasks = self.situation.tasks.iter();
         tasks.filter(|task| is_judged(task))
     }
 

@@ -236,21 +236,21 @@ impl Memory {
     }
 
     /// Records a situation as the last one.
-    pub(super) fn record(&mut self, scene: &Situation, limits: &Limits) {
+    pub(super) fn record(&mut self, situation: &Situation, limits: &Limits) {
         let window = limits.get(Limit::Window);
-        self.record_tasks(scene, window);
-        self.before = Some(scene.now);
-        self.record_procs(scene, window);
-        self.record_resources(scene, limits);
-        self.orders.record(scene);
-        self.run_delays.record(scene, window);
+        self.record_tasks(situation, window);
+        self.before = Some(situation.now);
+        self.record_procs(situation, window);
+        self.record_resources(situation, limits);
+        self.orders.record(situation);
+        self.run_delays.record(situation, window);
     }
 
-    fn record_tasks(&mut self, scene: &Situation, window: u64) {
-        let now = scene.now;
+    fn record_tasks(&mut self, situation: &Situation, window: u64) {
+        let now = situation.now;
         let before = self.before.unwrap_or(0);
         let mut tasks = core::mem::take(&mut self.tasks);
-        for task in &scene.tasks {
+        for task in &situation.tasks {
             let polled = task.state != TaskState::Waiting || task.since >= before;
             let kept = tasks.remove(&task.id);
             let counts = TaskCounts::of(task);
@@ -279,11 +279,11 @@ impl Memory {
         }
     }
 
-    fn record_procs(&mut self, scene: &Situation, window: u64) {
-        for proc in &scene.procs {
+    fn record_procs(&mut self, situation: &Situation, window: u64) {
+        for proc in &situation.procs {
             let counts = ProcCounts::of(proc);
             let first = || ProcPace {
-                long: Rolling::new(scene.now, ProcCounts::default()),
+                long: Rolling::new(situation.now, ProcCounts::default()),
                 last: ProcCounts::default(),
                 cuts: BTreeMap::new(),
             };
@@ -293,7 +293,7 @@ impl Memory {
             let Some(pace) = self.procs.get_mut(&proc.path) else {
                 continue;
             };
-            pace.long.record(scene.now, LONG * window, counts);
+            pace.long.record(situation.now, LONG * window, counts);
             pace.last = counts;
             for site in &proc.sites {
                 let cuts = (
@@ -307,9 +307,9 @@ impl Memory {
         }
     }
 
-    fn record_resources(&mut self, scene: &Situation, limits: &Limits) {
+    fn record_resources(&mut self, situation: &Situation, limits: &Limits) {
         let mut known = core::mem::take(&mut self.resources);
-        for resource in &scene.resources {
+        for resource in &situation.resources {
             // There may be very many resources, and most are never part of an alert.
             if resource.kind != Kind::Mpsc && resource.waiters.is_empty() {
                 continue;
@@ -317,7 +317,7 @@ impl Memory {
             let mut channel = known.remove(&resource.id).unwrap_or_default();
             channel.taken = Some(resource.flow.took);
             if resource.kind == Kind::Mpsc {
-                channel.record(resource, scene.now, limits);
+                channel.record(resource, situation.now, limits);
             }
             self.resources.insert(resource.id, channel);
         }

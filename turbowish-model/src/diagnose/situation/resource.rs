@@ -86,7 +86,7 @@ pub struct HoldingTask {
     /// have moved to another task since.
     pub task: Option<u64>,
     /// The future that holds.
-    pub seat: FutureRef,
+    pub future: FutureRef,
     /// The kind of hold.
     pub role: Role,
     /// Number of permits or items held.
@@ -105,7 +105,7 @@ pub struct WaitingTask {
     /// Id of the task; `None` if it is not instrumented.
     pub task: Option<u64>,
     /// The future that waits. [`FutureRef::Node`] only if the node awaits this wait directly.
-    pub seat: FutureRef,
+    pub future: FutureRef,
     /// The operation that it waits for.
     pub role: Role,
     /// Number of permits or items requested.

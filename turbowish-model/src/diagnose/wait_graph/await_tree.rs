@@ -12,7 +12,7 @@ pub(super) type Wait = (usize, usize);
 
 /// A task that waits for a resource, possibly among other things.
 #[derive(Debug)]
-pub(super) struct Forest {
+pub(super) struct AwaitTree {
     /// The task can resume: it is not waiting, or its await point is unknown.
     free: bool,
     parents: Vec<Option<usize>>,
@@ -25,7 +25,7 @@ pub(super) struct Forest {
     moves: Vec<bool>,
 }
 
-impl Forest {
+impl AwaitTree {
     /// Builds the tree of a task with the waits of its nodes.
     pub(super) fn new(task: &Task, seated: &[(u32, Wait)]) -> Self {
         let nodes = &task.tree;
@@ -34,7 +34,7 @@ impl Forest {
             .enumerate()
             .map(|(at, node)| (node.id, at))
             .collect();
-        let mut forest = Self {
+        let mut await_tree = Self {
             // A paused task does not become free: what waits for others would still wait after the
             // pause.
             free: task.state != TaskState::Waiting || places.len() < nodes.len(),
@@ -51,29 +51,29 @@ impl Forest {
                 _ if node.aside => {}
                 None => roots.push(at),
                 Some(Some(&parent)) if parent != at => {
-                    forest.parents[at] = Some(parent);
-                    forest.children[parent].push(at);
+                    await_tree.parents[at] = Some(parent);
+                    await_tree.children[parent].push(at);
                 }
                 // The parent is missing: the tree was cut, so anything may be above.
-                Some(_) => forest.free = true,
+                Some(_) => await_tree.free = true,
             }
         }
         for &(node, wait) in seated {
             if let Some(&at) = places.get(&node) {
-                forest.waits[at].push(wait);
+                await_tree.waits[at].push(wait);
             }
         }
-        forest.order = roots;
+        await_tree.order = roots;
         let mut next = 0;
-        while next < forest.order.len() {
-            let below = forest.children[forest.order[next]].clone();
-            forest.order.extend(below);
+        while next < await_tree.order.len() {
+            let below = await_tree.children[await_tree.order[next]].clone();
+            await_tree.order.extend(below);
             next += 1;
         }
-        forest.order.reverse();
-        forest.free |= forest.order.is_empty();
-        forest.settle(nodes);
-        forest
+        await_tree.order.reverse();
+        await_tree.free |= await_tree.order.is_empty();
+        await_tree.settle(nodes);
+        await_tree
     }
 
     /// Recomputes which nodes can resume. Returns whether more can than before.
@@ -107,7 +107,7 @@ impl Forest {
     }
 
     /// Marks the wait of a node as ended or satisfiable. Returns whether it was not marked before.
-    pub(super) fn serve(&mut self, node: usize) -> bool {
+    pub(super) fn mark_served(&mut self, node: usize) -> bool {
         !core::mem::replace(&mut self.served[node], true)
     }
 
@@ -116,18 +116,18 @@ impl Forest {
         self.free || self.moves.iter().any(|moves| *moves)
     }
 
-    /// Whether what the future `seat` holds may be released: its node can resume, or a node above
+    /// Whether what the future `future` holds may be released: its node can resume, or a node above
     /// it, which may drop it.
-    pub(super) fn lets_go(&self, nodes: &[Node], seat: FutureRef) -> bool {
-        let Some(at) = self.position(nodes, seat) else {
+    pub(super) fn lets_go(&self, nodes: &[Node], future: FutureRef) -> bool {
+        let Some(at) = self.position(nodes, future) else {
             return self.moves();
         };
         self.free || self.line(at).any(|at| self.moves[at])
     }
 
     /// Index of a future in the tree, if it has a path to a root.
-    pub(super) fn position(&self, nodes: &[Node], seat: FutureRef) -> Option<usize> {
-        let FutureRef::Node(id) = seat else {
+    pub(super) fn position(&self, nodes: &[Node], future: FutureRef) -> Option<usize> {
+        let FutureRef::Node(id) = future else {
             return None;
         };
         let at = nodes.iter().position(|node| node.id == id)?;

@@ -14,7 +14,7 @@ use crate::diagnose::situation::{FutureRef, Resource, Strength, WaitingTask};
 pub(super) struct Blocker {
     /// Index of the task.
     pub(super) task: usize,
-    pub(super) seat: FutureRef,
+    pub(super) future: FutureRef,
     pub(super) link: Dependency,
     amount: u64,
     shared: bool,
@@ -22,15 +22,15 @@ pub(super) struct Blocker {
 
 impl Solver<'_> {
     /// All blockers of a wait for permits of a resource.
-    pub(super) fn keepers(&self, resource: &Resource) -> Vec<Blocker> {
-        let mut keepers = Vec::new();
+    pub(super) fn blockers(&self, resource: &Resource) -> Vec<Blocker> {
+        let mut blockers = Vec::new();
         for (h, holder) in resource.holders.iter().enumerate() {
             if let Some(task) = self.position(holder.task)
-                && !self.lets_go(holder.task, holder.seat)
+                && !self.lets_go(holder.task, holder.future)
             {
-                keepers.push(Blocker {
+                blockers.push(Blocker {
                     task,
-                    seat: holder.seat,
+                    future: holder.future,
                     link: Dependency::Holds(h),
                     amount: holder.amount,
                     shared: holder.role == Role::Read,
@@ -42,9 +42,9 @@ impl Solver<'_> {
                 && asks_permits(resource.kind, waiter.role)
                 && self.keeps(waiter)
             {
-                keepers.push(Blocker {
+                blockers.push(Blocker {
                     task,
-                    seat: FutureRef::Unknown,
+                    future: FutureRef::Unknown,
                     link: Dependency::Granted(w),
                     amount: waiter.amount,
                     shared: waiter.role == Role::Read,
@@ -55,9 +55,9 @@ impl Solver<'_> {
             && resource.length > 0
             && self.is_stuck_side(resource, Role::Receive)
         {
-            keepers.extend(self.receivers(resource));
+            blockers.extend(self.receivers(resource));
         }
-        keepers
+        blockers
     }
 
     /// Tasks that could take out the items inside. A single receiver blocks all of them; of several
@@ -90,17 +90,17 @@ impl Solver<'_> {
         let all = users.chain(sure.map(|intent| intent.task));
         all.filter(|&task| !self.moves(Some(task)))
             .filter_map(|task| {
-                let tie = match says(task) {
+                let evidence = match says(task) {
                     _ if all_proven => Evidence::Proven,
                     true => Evidence::Said,
                     false => Evidence::Seen,
                 };
                 Some(Blocker {
                     task: self.position(Some(task))?,
-                    seat: FutureRef::Unknown,
+                    future: FutureRef::Unknown,
                     link: match role {
-                        Role::Receive => Dependency::Receives(tie),
-                        _ => Dependency::Sends(tie),
+                        Role::Receive => Dependency::Receives(evidence),
+                        _ => Dependency::Sends(evidence),
                     },
                     amount: 0,
                     shared: false,
@@ -110,60 +110,63 @@ impl Solver<'_> {
     }
 
     /// The vertex that a wait for permits depends on.
-    pub(super) fn asked(&self, r: usize, waiter: &WaitingTask, keepers: &[Blocker]) -> Vertex {
+    pub(super) fn asked(&self, r: usize, waiter: &WaitingTask, blockers: &[Blocker]) -> Vertex {
         let needs = Needs {
             resource: r,
             amount: waiter.amount,
             shared: waiter.role == Role::Read,
         };
-        if keepers
+        if blockers
             .iter()
-            .any(|keeper| self.is_needed(needs, keepers, keeper))
+            .any(|blocker| self.is_needed(needs, blockers, blocker))
         {
             return Vertex::Each(needs);
         }
         Vertex::Any {
             resource: r,
-            but: self.another(waiter.task, keepers),
+            but: self.another(waiter.task, blockers),
         }
     }
 
     /// The waiting task itself, if it is one of several blockers of its own wait: it cannot release
     /// before the others have.
-    pub(super) fn another(&self, task: Option<u64>, keepers: &[Blocker]) -> Option<usize> {
+    pub(super) fn another(&self, task: Option<u64>, blockers: &[Blocker]) -> Option<usize> {
         let own = self.position(task)?;
         let (mine, others): (Vec<&Blocker>, Vec<&Blocker>) =
-            keepers.iter().partition(|keeper| keeper.task == own);
+            blockers.iter().partition(|blocker| blocker.task == own);
         (!mine.is_empty() && !others.is_empty()).then_some(own)
     }
 
     /// Index of a candidate that can resume and may have received what a step is based on: the
     /// step's wait may then end in a way that is not observed.
-    pub(super) fn heir(&self, step: &CycleStep, owner: usize) -> Option<usize> {
+    pub(super) fn candidate(&self, step: &CycleStep, owner: usize) -> Option<usize> {
         let since = match step.link {
-            Dependency::Holds(h) => self.scene.resources[step.resource].holders[h].since,
+            Dependency::Holds(h) => self.situation.resources[step.resource].holders[h].since,
             // It is unknown since when the task has had the end.
-            Dependency::Receives(tie) | Dependency::Sends(tie) if tie != Evidence::Proven => 0,
+            Dependency::Receives(evidence) | Dependency::Sends(evidence)
+                if evidence != Evidence::Proven =>
+            {
+                0
+            }
             _ => return None,
         };
-        let owner = self.scene.tasks[owner].id;
-        self.scene
-            .candidates
-            .iter()
-            .position(|heir| heir.of == owner && heir.made >= since && self.moves(Some(heir.task)))
+        let owner = self.situation.tasks[owner].id;
+        self.situation.candidates.iter().position(|candidate| {
+            candidate.of == owner && candidate.made >= since && self.moves(Some(candidate.task))
+        })
     }
 
     /// Whether the wait could not be satisfied even if all other blockers released everything.
-    pub(super) fn is_needed(&self, needs: Needs, keepers: &[Blocker], keeper: &Blocker) -> bool {
-        let resource = &self.scene.resources[needs.resource];
+    pub(super) fn is_needed(&self, needs: Needs, blockers: &[Blocker], blocker: &Blocker) -> bool {
+        let resource = &self.situation.resources[needs.resource];
         if resource.kind == Kind::RwLock {
-            return !needs.shared || !keeper.shared;
+            return !needs.shared || !blocker.shared;
         }
         let capacity = match resource.kind {
             Kind::Mutex | Kind::OnceCell => 1,
             _ => resource.capacity.unwrap_or(u64::MAX),
         };
-        let own = keepers.iter().filter(|other| other.task == keeper.task);
+        let own = blockers.iter().filter(|other| other.task == blocker.task);
         let own = own.fold(0_u64, |sum, part| sum.saturating_add(part.amount));
         capacity.saturating_sub(own) < needs.amount
     }

@@ -14,8 +14,8 @@ use super::{Cycle, CycleStep};
 const STARTS: usize = 64;
 
 /// Returns the cycles of a solver that has settled.
-pub(super) fn find(world: &Solver<'_>) -> Vec<Cycle> {
-    let graph = Graph::of(world);
+pub(super) fn find(solver: &Solver<'_>) -> Vec<Cycle> {
+    let graph = Graph::of(solver);
     let parts = parts(&graph);
     let mut cycles = Vec::new();
     for part in &parts {
@@ -26,7 +26,7 @@ pub(super) fn find(world: &Solver<'_>) -> Vec<Cycle> {
         let mut steps = steps(&graph, &path);
         for at in 0..steps.len() {
             let owner = steps[(at + 1) % steps.len()].task;
-            steps[at].heir = world.heir(&steps[at], owner);
+            steps[at].candidate = solver.candidate(&steps[at], owner);
         }
         if !steps.is_empty() {
             cycles.push((path[0].0, steps, part));
@@ -41,13 +41,13 @@ pub(super) fn find(world: &Solver<'_>) -> Vec<Cycle> {
         .map(|(nth, (_, steps, _))| {
             let mine = |vertex: &usize| owners[*vertex] == Some(nth);
             let vertices: Vec<usize> = (0..owners.len()).filter(mine).collect();
-            cycle(world, &graph, steps.clone(), &vertices)
+            cycle(solver, &graph, steps.clone(), &vertices)
         })
         .collect()
 }
 
 /// Builds a cycle. `vertices` are those that belong to it or wait for it.
-fn cycle(world: &Solver<'_>, graph: &Graph, steps: Vec<CycleStep>, vertices: &[usize]) -> Cycle {
+fn cycle(solver: &Solver<'_>, graph: &Graph, steps: Vec<CycleStep>, vertices: &[usize]) -> Cycle {
     let members: BTreeSet<usize> = steps.iter().map(|step| step.task).collect();
     let mut behind = BTreeSet::new();
     let mut resources: BTreeSet<usize> = steps.iter().map(|step| step.resource).collect();
@@ -65,11 +65,11 @@ fn cycle(world: &Solver<'_>, graph: &Graph, steps: Vec<CycleStep>, vertices: &[u
             }
         }
     }
-    let tasks = &world.scene.tasks;
+    let tasks = &solver.situation.tasks;
     let mut behind: Vec<usize> = behind.into_iter().collect();
     behind.sort_by_key(|&at| (&tasks[at].name, tasks[at].id));
     let unlisted = resources.iter().map(|&r| {
-        let resource = &world.scene.resources[r];
+        let resource = &solver.situation.resources[r];
         let listed = resource.waiters.len() as u64;
         resource.waiting.saturating_sub(listed)
     });
@@ -234,7 +234,7 @@ fn steps(graph: &Graph, path: &[(usize, Arc)]) -> Vec<CycleStep> {
                 resource,
                 waiter,
                 link,
-                heir: None,
+                candidate: None,
             });
         }
     }

@@ -5,7 +5,7 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::await_tree::{Forest, Wait};
+use super::await_tree::{AwaitTree, Wait};
 use crate::account::resource::{Kind, Role};
 use crate::diagnose::situation::{
     End, FutureRef, HoldingTask, IntendingTask, Resource, Situation, Task, WaitingTask,
@@ -15,12 +15,12 @@ use crate::snapshot::TaskState;
 /// A situation, and the set of futures that can resume.
 #[derive(Debug)]
 pub(super) struct Solver<'a> {
-    pub(super) scene: &'a Situation,
+    pub(super) situation: &'a Situation,
     /// Indices of tasks by id.
     tasks: BTreeMap<u64, usize>,
     /// Trees of the tasks that wait for a resource, by index; all other tasks can resume.
-    pub(super) forests: BTreeMap<usize, Forest>,
-    /// Resources related to a task in `forests`, by the task's index.
+    pub(super) await_trees: BTreeMap<usize, AwaitTree>,
+    /// Resources related to a task in `await_trees`, by the task's index.
     touches: BTreeMap<usize, BTreeSet<usize>>,
 }
 
@@ -38,45 +38,45 @@ pub(super) enum Solution {
 }
 
 impl<'a> Solver<'a> {
-    pub(super) fn new(scene: &'a Situation) -> Self {
+    pub(super) fn new(situation: &'a Situation) -> Self {
         let mut tasks = BTreeMap::new();
-        for (at, task) in scene.tasks.iter().enumerate() {
+        for (at, task) in situation.tasks.iter().enumerate() {
             tasks.insert(task.id, at);
         }
-        let mut world = Self {
-            scene,
+        let mut solver = Self {
+            situation,
             tasks,
-            forests: BTreeMap::new(),
+            await_trees: BTreeMap::new(),
             touches: BTreeMap::new(),
         };
-        world.plant();
-        world
+        solver.plant();
+        solver
     }
 
     /// Builds a tree for each task with a node that waits for a resource.
     fn plant(&mut self) {
         let mut seated: BTreeMap<usize, Vec<(u32, Wait)>> = BTreeMap::new();
-        for (r, resource) in self.scene.resources.iter().enumerate() {
+        for (r, resource) in self.situation.resources.iter().enumerate() {
             for (w, waiter) in resource.waiters.iter().enumerate() {
                 if let Some(task) = self.position(waiter.task)
-                    && let FutureRef::Node(node) = waiter.seat
+                    && let FutureRef::Node(node) = waiter.future
                 {
                     seated.entry(task).or_default().push((node, (r, w)));
                 }
             }
         }
         for (at, waits) in seated {
-            let forest = Forest::new(&self.scene.tasks[at], &waits);
-            self.forests.insert(at, forest);
+            let await_tree = AwaitTree::new(&self.situation.tasks[at], &waits);
+            self.await_trees.insert(at, await_tree);
         }
-        for (r, resource) in self.scene.resources.iter().enumerate() {
+        for (r, resource) in self.situation.resources.iter().enumerate() {
             let waiters = resource.waiters.iter().filter_map(|waiter| waiter.task);
             let holders = resource.holders.iter().filter_map(|holder| holder.task);
             let ends = resource.ends.iter().filter_map(|end| user(resource, end));
             let intents = resource.intents.iter().map(|intent| intent.task);
             for task in waiters.chain(holders).chain(ends).chain(intents) {
                 if let Some(at) = self.position(Some(task))
-                    && self.forests.contains_key(&at)
+                    && self.await_trees.contains_key(&at)
                 {
                     self.touches.entry(at).or_default().insert(r);
                 }
@@ -91,7 +91,7 @@ impl<'a> Solver<'a> {
 
     /// Satisfies all waits that can be satisfied.
     pub(super) fn settle(&mut self) {
-        let mut next: Vec<usize> = (0..self.scene.resources.len()).rev().collect();
+        let mut next: Vec<usize> = (0..self.situation.resources.len()).rev().collect();
         let mut queued = vec![true; next.len()];
         while let Some(r) = next.pop() {
             queued[r] = false;
@@ -99,7 +99,7 @@ impl<'a> Solver<'a> {
                 if verdict != Solution::Served {
                     continue;
                 }
-                let Some(task) = self.serve(r, w) else {
+                let Some(task) = self.mark_served(r, w) else {
                     continue;
                 };
                 for &touched in self.touches.get(&task).into_iter().flatten() {
@@ -112,25 +112,25 @@ impl<'a> Solver<'a> {
     }
 
     /// Satisfies a wait. Returns the index of its task if more of the task can resume than before.
-    fn serve(&mut self, r: usize, w: usize) -> Option<usize> {
-        let waiter = &self.scene.resources[r].waiters[w];
+    fn mark_served(&mut self, r: usize, w: usize) -> Option<usize> {
+        let waiter = &self.situation.resources[r].waiters[w];
         let at = self.position(waiter.task)?;
-        let nodes = &self.scene.tasks[at].tree;
-        let forest = self.forests.get_mut(&at)?;
-        let node = forest.position(nodes, waiter.seat)?;
-        (forest.serve(node) && forest.settle(nodes)).then_some(at)
+        let nodes = &self.situation.tasks[at].tree;
+        let await_tree = self.await_trees.get_mut(&at)?;
+        let node = await_tree.position(nodes, waiter.future)?;
+        (await_tree.mark_served(node) && await_tree.settle(nodes)).then_some(at)
     }
 
     /// Outcome of each wait for a resource, as far as known.
     pub(super) fn verdicts(&self, r: usize) -> Vec<Solution> {
-        let resource = &self.scene.resources[r];
+        let resource = &self.situation.resources[r];
         let left = self.left(resource);
         let mut before = None;
         let mut verdicts = Vec::with_capacity(resource.waiters.len());
         for (w, waiter) in resource.waiters.iter().enumerate() {
             let verdict = self.verdict(resource, waiter, left, before);
             let queued = waiter.woken.is_none() && asks_permits(resource.kind, waiter.role);
-            let goes = verdict == Solution::Served || self.lets_go(waiter.task, waiter.seat);
+            let goes = verdict == Solution::Served || self.lets_go(waiter.task, waiter.future);
             if queued && !goes {
                 before.get_or_insert(w);
             }
@@ -167,7 +167,7 @@ impl<'a> Solver<'a> {
 
     /// What remains for waits for permits if everything releasable is released.
     fn left(&self, resource: &Resource) -> Left {
-        let stuck = |holder: &&HoldingTask| !self.lets_go(holder.task, holder.seat);
+        let stuck = |holder: &&HoldingTask| !self.lets_go(holder.task, holder.future);
         let held = resource.holders.iter().filter(stuck);
         let given = resource.waiters.iter().filter(|waiter| self.keeps(waiter));
         if resource.kind == Kind::RwLock {
@@ -198,11 +198,13 @@ impl<'a> Solver<'a> {
 
     /// Whether the waiter was granted its turn and will not take it.
     pub(super) fn keeps(&self, waiter: &WaitingTask) -> bool {
-        self.is_left(waiter) && !self.lets_go(waiter.task, waiter.seat)
+        self.is_left(waiter) && !self.lets_go(waiter.task, waiter.future)
     }
 
     fn is_left(&self, waiter: &WaitingTask) -> bool {
-        let task = self.position(waiter.task).map(|at| &self.scene.tasks[at]);
+        let task = self
+            .position(waiter.task)
+            .map(|at| &self.situation.tasks[at]);
         task.is_some_and(|task| was_left(task, waiter))
     }
 
@@ -221,19 +223,19 @@ impl<'a> Solver<'a> {
 
     /// Whether any node of the task can resume; true for an unknown task.
     pub(super) fn moves(&self, task: Option<u64>) -> bool {
-        match self.position(task).and_then(|at| self.forests.get(&at)) {
-            Some(forest) => forest.moves(),
+        match self.position(task).and_then(|at| self.await_trees.get(&at)) {
+            Some(await_tree) => await_tree.moves(),
             None => true,
         }
     }
 
-    /// Whether what the task's future `seat` holds may be released.
-    pub(super) fn lets_go(&self, task: Option<u64>, seat: FutureRef) -> bool {
+    /// Whether what the task's future `future` holds may be released.
+    pub(super) fn lets_go(&self, task: Option<u64>, future: FutureRef) -> bool {
         let Some(at) = self.position(task) else {
             return true;
         };
-        match self.forests.get(&at) {
-            Some(forest) => forest.lets_go(&self.scene.tasks[at].tree, seat),
+        match self.await_trees.get(&at) {
+            Some(await_tree) => await_tree.lets_go(&self.situation.tasks[at].tree, future),
             None => true,
         }
     }

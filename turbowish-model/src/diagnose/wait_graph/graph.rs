@@ -46,23 +46,23 @@ type Unnumbered = (Vertex, Option<Wait>, Option<Dependency>);
 
 /// Collects arcs before vertices are numbered.
 struct Builder<'a> {
-    world: &'a Solver<'a>,
+    solver: &'a Solver<'a>,
     arcs: BTreeMap<Vertex, Vec<Unnumbered>>,
 }
 
 impl Graph {
     /// Builds the graph of all stuck waits of a solver that has settled.
-    pub(super) fn of(world: &Solver<'_>) -> Self {
+    pub(super) fn of(solver: &Solver<'_>) -> Self {
         let mut builder = Builder {
-            world,
+            solver,
             arcs: BTreeMap::new(),
         };
         let mut sides = Vec::new();
-        for (&task, forest) in &world.forests {
-            for node in forest.stuck(None) {
+        for (&task, await_tree) in &solver.await_trees {
+            for node in await_tree.stuck(None) {
                 let leaf = Vertex::Leaf { task, node };
                 builder.arcs.entry(leaf).or_default();
-                sides.extend(forest.waits[node].iter().map(|&wait| (wait, leaf)));
+                sides.extend(await_tree.waits[node].iter().map(|&wait| (wait, leaf)));
             }
         }
         sides.sort_unstable();
@@ -71,8 +71,8 @@ impl Graph {
             if known.0 != r {
                 known = (
                     r,
-                    world.verdicts(r),
-                    world.keepers(&world.scene.resources[r]),
+                    solver.verdicts(r),
+                    solver.blockers(&solver.situation.resources[r]),
                 );
             }
             builder.leave(leaf, (r, w), known.1[w], &known.2);
@@ -83,55 +83,55 @@ impl Graph {
 
 impl Builder<'_> {
     /// Adds the arcs from a leaf.
-    fn leave(&mut self, leaf: Vertex, (r, w): Wait, verdict: Solution, keepers: &[Blocker]) {
-        let resource = &self.world.scene.resources[r];
+    fn leave(&mut self, leaf: Vertex, (r, w): Wait, verdict: Solution, blockers: &[Blocker]) {
+        let resource = &self.solver.situation.resources[r];
         let waiter = &resource.waiters[w];
         let senders;
-        let (side, keepers) = match verdict {
+        let (side, blockers) = match verdict {
             Solution::Served => return,
-            Solution::Short => (self.world.asked(r, waiter, keepers), keepers),
+            Solution::Short => (self.solver.asked(r, waiter, blockers), blockers),
             Solution::Silent => {
-                senders = self.world.users(resource, Role::Send);
-                let but = self.world.another(waiter.task, &senders);
+                senders = self.solver.users(resource, Role::Send);
+                let but = self.solver.another(waiter.task, &senders);
                 (Vertex::Senders { resource: r, but }, &*senders)
             }
             Solution::Behind(before) => {
                 let waiter = &resource.waiters[before];
-                let leaves = self.leaves(self.world.position(waiter.task), waiter.seat);
+                let leaves = self.leaves(self.solver.position(waiter.task), waiter.future);
                 return self.add(leaf, leaves, Some((r, w)), Some(Dependency::Before(before)));
             }
         };
         self.add(leaf, [side].into(), Some((r, w)), None);
         if let Entry::Vacant(entry) = self.arcs.entry(side) {
             entry.insert(Vec::new());
-            for keeper in keepers {
+            for blocker in blockers {
                 let blamed = match side {
-                    Vertex::Each(needs) => self.world.is_needed(needs, keepers, keeper),
+                    Vertex::Each(needs) => self.solver.is_needed(needs, blockers, blocker),
                     Vertex::Any { but, .. } | Vertex::Senders { but, .. } => {
-                        but != Some(keeper.task)
+                        but != Some(blocker.task)
                     }
                     Vertex::Leaf { .. } => false,
                 };
                 if blamed {
-                    let leaves = self.leaves(Some(keeper.task), keeper.seat);
-                    self.add(side, leaves, None, Some(keeper.link));
+                    let leaves = self.leaves(Some(blocker.task), blocker.future);
+                    self.add(side, leaves, None, Some(blocker.link));
                 }
             }
         }
     }
 
-    /// The stuck leaves of a task: those of the future `seat` if there are any, otherwise all.
-    fn leaves(&self, task: Option<usize>, seat: FutureRef) -> Vec<Vertex> {
+    /// The stuck leaves of a task: those of the future `future` if there are any, otherwise all.
+    fn leaves(&self, task: Option<usize>, future: FutureRef) -> Vec<Vertex> {
         let Some(task) = task else {
             return Vec::new();
         };
-        let Some(forest) = self.world.forests.get(&task) else {
+        let Some(await_tree) = self.solver.await_trees.get(&task) else {
             return Vec::new();
         };
-        let top = forest.position(&self.world.scene.tasks[task].tree, seat);
-        let mut nodes: Vec<usize> = forest.stuck(top).collect();
+        let top = await_tree.position(&self.solver.situation.tasks[task].tree, future);
+        let mut nodes: Vec<usize> = await_tree.stuck(top).collect();
         if nodes.is_empty() {
-            nodes = forest.stuck(None).collect();
+            nodes = await_tree.stuck(None).collect();
         }
         let leaves = nodes.into_iter().map(|node| Vertex::Leaf { task, node });
         leaves.collect()
@@ -144,20 +144,22 @@ impl Builder<'_> {
 
     /// Numbers the vertices by ids, so that the order of rows has no effect.
     fn number(self) -> Graph {
-        let scene = self.world.scene;
-        let id_of = |task: Option<usize>| task.map_or(0, |at| scene.tasks[at].id);
+        let situation = self.solver.situation;
+        let id_of = |task: Option<usize>| task.map_or(0, |at| situation.tasks[at].id);
         let key = |vertex: &Vertex| match *vertex {
             Vertex::Leaf { task, node } => {
-                let task = &scene.tasks[task];
+                let task = &situation.tasks[task];
                 (0, task.id, u64::from(task.tree[node].id), false)
             }
             Vertex::Each(needs) => {
-                let id = scene.resources[needs.resource].id;
+                let id = situation.resources[needs.resource].id;
                 (1, id, needs.amount, needs.shared)
             }
-            Vertex::Any { resource, but } => (2, scene.resources[resource].id, id_of(but), false),
+            Vertex::Any { resource, but } => {
+                (2, situation.resources[resource].id, id_of(but), false)
+            }
             Vertex::Senders { resource, but } => {
-                (3, scene.resources[resource].id, id_of(but), false)
+                (3, situation.resources[resource].id, id_of(but), false)
             }
         };
         let mut vertices: Vec<Vertex> = self.arcs.keys().copied().collect();

@@ -246,7 +246,7 @@ pub const fn worst_first(alert: &Alert) -> (Severity, u64, Pitfall) {
 /// `1 alert, 2 warnings`: the number of alerts of each severity, worst first; empty if there are
 /// none.
 #[must_use]
-pub fn tally<'a>(alerts: impl IntoIterator<Item = &'a Alert>) -> String {
+pub fn severity_counts<'a>(alerts: impl IntoIterator<Item = &'a Alert>) -> String {
     let mut counts = [0; 3];
     for alert in alerts {
         counts[alert.severity as usize] += 1;

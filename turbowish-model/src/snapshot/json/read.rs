@@ -15,7 +15,7 @@ use crate::snapshot::{
     TaskState, WaiterRow, WakerRow,
 };
 
-/// A parsed JSON value. The model has no parser: whoever has one converts its values.
+/// A parsed JSON value. The model has no parser: a crate that has one converts its values.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Parsed {
     /// `null`

@@ -29,15 +29,15 @@ pub(super) fn lines(snapshot: &Snapshot) -> Vec<String> {
             Header::words(&*column.title, column.width)
         }
     }));
-    let mut grid = TextTable::new(heads);
+    let mut text_table = TextTable::new(heads);
     let (context, style) = (Context::of(snapshot), Style::default());
     for row in rows.iter().take(COUNTER_ROWS) {
         let mut cells = alloc::vec![row.name.to_string()];
         let rest = columns.iter();
         cells.extend(rest.map(|column| aligned(column, row, &context, style)));
-        grid.push(cells);
+        text_table.push(cells);
     }
-    let mut lines = grid.lines();
+    let mut lines = text_table.lines();
     let left = rows.len().saturating_sub(COUNTER_ROWS);
     if left > 0 {
         lines.push(format!("  ... {left} more"));

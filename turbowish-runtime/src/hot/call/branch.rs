@@ -11,7 +11,7 @@ use std::task::Waker;
 use turbowish_model::account::task::TaskMeta;
 
 use super::CallState;
-use super::nested::Around;
+use super::nested::OuterPoll;
 use super::root::{PollWaker, leave_task};
 use crate::hot::proc;
 use crate::hot::task::{self, FirstPoll};
@@ -24,35 +24,35 @@ pub(super) fn open_branch<'a>(
     thread: &ThreadLedger,
     state: &mut CallState,
     (epoch, bytes): (u32, usize),
-    (waker, around): (&'a Waker, Option<Around>),
+    (waker, outer): (&'a Waker, Option<OuterPoll>),
 ) -> PollWaker<'a> {
     let ledger = &thread.ledger;
-    let own = || around.unwrap_or_else(|| Around::of(thread));
-    let owner = ledger.here().task;
+    let own = || outer.unwrap_or_else(|| OuterPoll::of(thread));
+    let owner = ledger.current_call().task;
     if let Some(known) = &*state.task {
         if known.is_branch_of(owner) {
-            ledger.name_branch(known.birth.id);
+            ledger.name_branch(known.meta.id);
             return PollWaker::of(known, known.begin_waker(waker).fits, (waker, own()));
         }
         // It was a task's root before, or belonged to another task.
         leave_task(state);
     }
     if owner == 0 || !task::is_wrapped() || !ledger.is_branch() {
-        return around.map_or(PollWaker::Inherited, PollWaker::Passed);
+        return outer.map_or(PollWaker::Inherited, PollWaker::Passed);
     }
     if ledger.is_new_fork() {
         let parent = ledger.parent(ledger.depth() - 1);
         proc::learn(parent.proc, parent.site);
     }
-    let birth = TaskMeta {
+    let meta = TaskMeta {
         id: task::next_branch(),
         created: ledger.latest(),
         future_bytes: u32::try_from(bytes).unwrap_or(u32::MAX),
     };
-    ledger.name_branch(birth.id);
-    let newcomer = FirstPoll {
+    ledger.name_branch(meta.id);
+    let first = FirstPoll {
         outer: waker,
-        birth,
+        meta,
         origin: None,
         owner,
         epoch,
@@ -60,7 +60,7 @@ pub(super) fn open_branch<'a>(
         live: OnceLock::new(),
         woken: AtomicBool::new(false),
     };
-    PollWaker::Late(ManuallyDrop::new(newcomer), own())
+    PollWaker::Late(ManuallyDrop::new(first), own())
 }
 
 /// Closes the poll of a branch that ended pending.
@@ -69,14 +69,14 @@ pub(super) fn close_branch(
     thread: &ThreadLedger,
     state: &mut CallState,
     depth: u32,
-    newcomer: Option<&FirstPoll<'_>>,
+    first: Option<&FirstPoll<'_>>,
 ) {
     let ledger = &thread.ledger;
-    if let Some(newcomer) = newcomer {
-        *state.task = task::enter_branch(newcomer);
+    if let Some(first) = first {
+        *state.task = task::enter_branch(first);
     }
     if let Some(branch) = &*state.task {
-        let at = (ledger.epoch(), ledger.here().poll);
+        let at = (ledger.epoch(), ledger.current_call().poll);
         branch.end_branch(at, ledger.parent(depth), |each| {
             ledger.look_at_await_stack(each);
         });

@@ -36,13 +36,13 @@ thread_local! {
 
 /// Thread state saved around a poll with another waker, and restored after it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Around {
+pub(super) struct OuterPoll {
     lent: usize,
     /// Set for a nested root only.
     within: Option<RunningTask>,
 }
 
-impl Around {
+impl OuterPoll {
     /// At the start of a task's root poll that is not nested.
     pub(super) fn nothing(thread: &ThreadLedger) -> Self {
         WITHIN.set(runtimes::running_task());
@@ -82,7 +82,7 @@ impl Around {
 
 /// Records the waker that a poll is given.
 #[inline(never)]
-pub(super) fn lend(
+pub(super) fn record_waker(
     thread: &ThreadLedger,
     given: &PollWaker<'_>,
     task: &Option<CoveredTask>,
@@ -120,19 +120,19 @@ pub(super) fn open<'a>(
         proc: Some(key.id),
         root,
     });
-    let around = match root {
-        true => Around::task(thread),
-        false => Around::of(thread),
+    let outer = match root {
+        true => OuterPoll::task(thread),
+        false => OuterPoll::of(thread),
     };
-    let came = (waker, Some(around));
+    let came = (waker, Some(outer));
     *given = if root {
         open_root(thread, state, (epoch, bytes), came)
     } else if is_branch || state.task.is_some() {
         open_branch(thread, state, (epoch, bytes), came)
     } else {
-        PollWaker::Passed(around)
+        PollWaker::Passed(outer)
     };
-    lend(thread, given, &state.task, waker);
+    record_waker(thread, given, &state.task, waker);
     Some(depth)
 }
 
@@ -160,5 +160,5 @@ fn is_marked(state: &CallState) -> bool {
 /// Whether the enclosing task was given a TurboWish waker. If so, an executor's own waker comes
 /// from elsewhere.
 fn is_wrapped(ledger: &Ledger) -> bool {
-    task::is_wrapped() && ledger.here().task != 0
+    task::is_wrapped() && ledger.current_call().task != 0
 }

@@ -12,7 +12,7 @@ use turbowish_model::event::TaskEvent;
 use turbowish_unsafe::waker::BorrowedWaker;
 
 use super::CallState;
-use super::nested::Around;
+use super::nested::OuterPoll;
 use crate::hot::task::{self, CoveredTask, FirstPoll, TaskEntry};
 use crate::hot::thread::ThreadLedger;
 use crate::hot::waker_state::Late;
@@ -23,41 +23,45 @@ pub(super) enum PollWaker<'a> {
     /// The caller's waker, which is the one that the caller was given.
     Inherited,
     /// The caller's waker, which is another one.
-    Passed(Around),
+    Passed(OuterPoll),
     /// The waker of the task whose root this call is, or of the branch that it is.
-    Task(Around),
+    Task(OuterPoll),
     /// Like `Task`, in the first poll. Dropped in [`end`](super::end), so that a poll has
     /// nothing else to do afterwards.
-    Late(ManuallyDrop<FirstPoll<'a>>, Around),
+    Late(ManuallyDrop<FirstPoll<'a>>, OuterPoll),
     /// Like `Task`, in a later poll, while the task has no clone of the executor's waker.
-    Again(ManuallyDrop<Late<'a, TaskEntry>>, Around),
+    Again(ManuallyDrop<Late<'a, TaskEntry>>, OuterPoll),
 }
 
 impl<'a> PollWaker<'a> {
     /// The waker of `task`, in a poll with the executor's `waker`.
-    pub(super) fn of(task: &CoveredTask, fits: bool, (waker, around): (&'a Waker, Around)) -> Self {
+    pub(super) fn of(
+        task: &CoveredTask,
+        fits: bool,
+        (waker, outer): (&'a Waker, OuterPoll),
+    ) -> Self {
         match fits {
-            true => Self::Task(around),
-            false => Self::Again(ManuallyDrop::new(task.late(waker)), around),
+            true => Self::Task(outer),
+            false => Self::Again(ManuallyDrop::new(task.late(waker)), outer),
         }
     }
 
     /// The state to restore after the poll.
     #[inline]
-    pub(super) const fn around(&self) -> Option<Around> {
+    pub(super) const fn outer(&self) -> Option<OuterPoll> {
         match self {
             Self::Inherited => None,
-            Self::Passed(around)
-            | Self::Task(around)
-            | Self::Late(_, around)
-            | Self::Again(_, around) => Some(*around),
+            Self::Passed(outer)
+            | Self::Task(outer)
+            | Self::Late(_, outer)
+            | Self::Again(_, outer) => Some(*outer),
         }
     }
 
     /// The task or branch, if this is its first poll.
-    pub(super) fn newcomer(&self) -> Option<&FirstPoll<'a>> {
+    pub(super) fn first(&self) -> Option<&FirstPoll<'a>> {
         match self {
-            Self::Late(newcomer, _) => Some(newcomer),
+            Self::Late(first, _) => Some(first),
             _ => None,
         }
     }
@@ -75,7 +79,7 @@ impl<'a> PollWaker<'a> {
             Self::Late(..) | Self::Again(..) => {}
         }
         match std::mem::replace(self, Self::Inherited) {
-            Self::Late(newcomer, _) => drop(ManuallyDrop::into_inner(newcomer)),
+            Self::Late(first, _) => drop(ManuallyDrop::into_inner(first)),
             Self::Again(late, _) => drop(ManuallyDrop::into_inner(late)),
             _ => {}
         }
@@ -93,7 +97,7 @@ impl<'a> PollWaker<'a> {
             Self::Task(_) => task
                 .as_ref()
                 .map_or_else(|| BorrowedWaker::same(waker), CoveredTask::lent),
-            Self::Late(newcomer, _) => newcomer.lent(),
+            Self::Late(first, _) => first.lent(),
             Self::Again(late, _) => late.lent(),
         }
     }
@@ -105,10 +109,10 @@ pub(super) fn open_root<'a>(
     thread: &ThreadLedger,
     state: &mut CallState,
     (epoch, bytes): (u32, usize),
-    (waker, around): (&'a Waker, Option<Around>),
+    (waker, outer): (&'a Waker, Option<OuterPoll>),
 ) -> PollWaker<'a> {
     let ledger = &thread.ledger;
-    let around = around.unwrap_or_else(|| Around::nothing(thread));
+    let outer = outer.unwrap_or_else(|| OuterPoll::nothing(thread));
     let t = ledger.latest();
     thread.polls.store(true, Ordering::Relaxed);
     let wrapped = task::is_wrapped();
@@ -118,10 +122,10 @@ pub(super) fn open_root<'a>(
     }
     match &*state.task {
         Some(task) => {
-            ledger.name_root(task.birth.id);
+            ledger.name_root(task.meta.id);
             let waited_since = task.begin(epoch, thread.index, t);
             if !wrapped {
-                return PollWaker::Passed(around);
+                return PollWaker::Passed(outer);
             }
             // A wake from before accounting was disarmed is no reason for this poll.
             let begun = task.begin_waker(waker);
@@ -130,21 +134,21 @@ pub(super) fn open_root<'a>(
                 task.readied(WakeCause { since, ..woken });
                 ledger.ready(t.saturating_sub(since));
             }
-            PollWaker::of(task, begun.fits, (waker, around))
+            PollWaker::of(task, begun.fits, (waker, outer))
         }
-        None if state.account.is_rowless() => PollWaker::Passed(around),
+        None if state.account.is_rowless() => PollWaker::Passed(outer),
         None => {
             ledger.show_all();
             // Taken here, so that no other root can take it.
             let origin = origin::origin();
-            let Some(birth) = task::birth(state.proc, bytes, t) else {
-                return PollWaker::Passed(around);
+            let Some(meta) = task::meta(state.proc, bytes, t) else {
+                return PollWaker::Passed(outer);
             };
-            ledger.name_root(birth.id);
-            events::task(birth.id, || TaskEvent::Begin { root: 0 });
-            let newcomer = FirstPoll {
+            ledger.name_root(meta.id);
+            events::task(meta.id, || TaskEvent::Begin { root: 0 });
+            let first = FirstPoll {
                 outer: waker,
-                birth,
+                meta,
                 origin,
                 owner: 0,
                 epoch,
@@ -152,31 +156,26 @@ pub(super) fn open_root<'a>(
                 live: OnceLock::new(),
                 woken: AtomicBool::new(false),
             };
-            begin_life(thread, state, &newcomer, wrapped);
+            begin_life(thread, state, &first, wrapped);
             match wrapped {
-                true => PollWaker::Late(ManuallyDrop::new(newcomer), around),
-                false => PollWaker::Passed(around),
+                true => PollWaker::Late(ManuallyDrop::new(first), outer),
+                false => PollWaker::Passed(outer),
             }
         }
     }
 }
 
 /// Begins the first poll of a task.
-fn begin_life(
-    thread: &ThreadLedger,
-    state: &mut CallState,
-    newcomer: &FirstPoll<'_>,
-    wrapped: bool,
-) {
+fn begin_life(thread: &ThreadLedger, state: &mut CallState, first: &FirstPoll<'_>, wrapped: bool) {
     let ledger = &thread.ledger;
     // The thread shows one first poll at a time: a nested root is shown when it is over.
     let is_nested = ledger.depth() > 1;
     if !is_nested {
-        thread.newborn.begin(&newcomer.birth);
+        thread.first_poll.begin(&first.meta);
     } else if !wrapped {
-        enter(thread, state, newcomer.birth, Some(newcomer));
+        enter(thread, state, first.meta, Some(first));
     }
-    if let (true, Some(origin)) = (wrapped, &newcomer.origin) {
+    if let (true, Some(origin)) = (wrapped, &first.origin) {
         ledger.ready(ledger.latest().saturating_sub(origin.at));
         if !is_nested {
             thread.tell(Some(origin.clone()));
@@ -188,10 +187,10 @@ fn begin_life(
 fn enter(
     thread: &ThreadLedger,
     state: &mut CallState,
-    birth: TaskMeta,
-    newcomer: Option<&FirstPoll<'_>>,
+    meta: TaskMeta,
+    first: Option<&FirstPoll<'_>>,
 ) {
-    match task::enter(birth, thread.ledger.epoch(), thread.index, newcomer) {
+    match task::enter(meta, thread.ledger.epoch(), thread.index, first) {
         Some(task) => settle(state, task),
         None => state.account.set_rowless(),
     }
@@ -217,21 +216,21 @@ pub(super) fn close_root(
     let ledger = &thread.ledger;
     let pending = closing.end == PollEnd::Pending;
     if state.task.is_none() && !state.account.is_rowless() {
-        let known = closing.given.newcomer().map(|newcomer| newcomer.birth);
-        let born = known.or_else(|| (depth == 0).then(|| thread.newborn.own()));
+        let known = closing.given.first().map(|first| first.meta);
+        let born = known.or_else(|| (depth == 0).then(|| thread.first_poll.own()));
         match born {
-            Some(birth) if pending => enter(thread, state, birth, closing.given.newcomer()),
-            Some(birth) => events::task(birth.id, || TaskEvent::End),
+            Some(meta) if pending => enter(thread, state, meta, closing.given.first()),
+            Some(meta) => events::task(meta.id, || TaskEvent::End),
             None => {}
         }
         if depth == 0 {
-            thread.newborn.end();
+            thread.first_poll.end();
         }
         if depth == 0
             && closing
                 .given
-                .newcomer()
-                .is_some_and(|newcomer| newcomer.origin.is_some())
+                .first()
+                .is_some_and(|first| first.origin.is_some())
         {
             thread.tell(None);
         }
@@ -254,7 +253,7 @@ pub(super) fn leave_task(state: &mut CallState) {
 fn settle(state: &mut CallState, task: CoveredTask) {
     // The future follows the state, unless its alignment is unusually large.
     let address = std::ptr::from_ref(state).addr() + size_of::<CallState>();
-    task.mark().lies_at(address);
+    task.pause_flag().lies_at(address);
     *state.task = Some(task);
 }
 
@@ -265,17 +264,17 @@ pub(super) fn outlast(
     epoch: u32,
     state: &mut CallState,
     pending: bool,
-    newcomer: Option<&FirstPoll<'_>>,
+    first: Option<&FirstPoll<'_>>,
 ) {
     thread::with_current(epoch, |thread| {
-        let newborn = thread.newborn.own();
+        let first_poll = thread.first_poll.own();
         if pending
-            && newborn.id != 0
-            && let Some(task) = task::enter(newborn, epoch, thread.index, newcomer)
+            && first_poll.id != 0
+            && let Some(task) = task::enter(first_poll, epoch, thread.index, first)
         {
             settle(state, task);
         }
-        thread.newborn.end();
+        thread.first_poll.end();
     });
     if let Some(task) = &*state.task {
         task.end(clock::ticks(), 0, 0, |_| false);
@@ -284,11 +283,11 @@ pub(super) fn outlast(
 
 /// Records a task that ends because its poll unwound.
 #[cold]
-pub(super) fn told_of(state: &CallState, newcomer: Option<&FirstPoll<'_>>) {
-    match (&*state.task, newcomer) {
+pub(super) fn told_of(state: &CallState, first: Option<&FirstPoll<'_>>) {
+    match (&*state.task, first) {
         (Some(task), _) if !task.is_branch() => task.panicked(),
-        (None, Some(newcomer)) if newcomer.owner == 0 => {
-            task::panicked(newcomer.birth, &newcomer.origin);
+        (None, Some(first)) if first.owner == 0 => {
+            task::panicked(first.meta, &first.origin);
         }
         _ => {}
     }

@@ -13,7 +13,7 @@ use crate::lock::lock;
 /// A task that ended by a panic.
 #[derive(Clone, Debug)]
 pub(crate) struct Panicked {
-    pub(crate) birth: TaskMeta,
+    pub(crate) meta: TaskMeta,
     pub(crate) origin: Option<Arc<TaskOrigin>>,
     /// Time of the panic, in ticks.
     pub(crate) at: u64,
@@ -26,7 +26,7 @@ const ENDED_LIMIT: usize = 64;
 
 /// Records a task that ends by a panic, for the alert rules.
 #[cold]
-pub(crate) fn panicked(birth: TaskMeta, origin: &Option<Arc<TaskOrigin>>) {
+pub(crate) fn panicked(meta: TaskMeta, origin: &Option<Arc<TaskOrigin>>) {
     if !features::SERVER {
         return;
     }
@@ -35,7 +35,7 @@ pub(crate) fn panicked(birth: TaskMeta, origin: &Option<Arc<TaskOrigin>>) {
         ended.pop_front();
     }
     ended.push_back(Panicked {
-        birth,
+        meta,
         detached: origin.as_ref().and_then(|origin| origin.is_detached()),
         origin: origin.clone(),
         at: clock::ticks(),

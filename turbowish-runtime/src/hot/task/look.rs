@@ -17,11 +17,11 @@ impl TaskEntry {
 
     /// Whether something can wake it and nothing has since its last poll, as far as that is seen.
     pub(crate) fn may_rest(&self) -> bool {
-        !is_wrapped() || self.node.may_rest()
+        !is_wrapped() || self.waker_state.may_rest()
     }
 
     /// Number of wakes since the monitor's previous call.
     pub(crate) fn wakes_since_told(&self) -> u32 {
-        self.node.wakes_since_told()
+        self.waker_state.wakes_since_told()
     }
 }

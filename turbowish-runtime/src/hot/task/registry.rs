@@ -62,10 +62,10 @@ pub(crate) const DEFAULT_LIMIT: u64 = 1_000_000;
 /// Gives a task a row, in its first poll on a thread; `None` beyond the limit, counted.
 #[cold]
 pub(crate) fn enter(
-    birth: TaskMeta,
+    meta: TaskMeta,
     epoch: u32,
     thread: u32,
-    newcomer: Option<&FirstPoll<'_>>,
+    first: Option<&FirstPoll<'_>>,
 ) -> Option<CoveredTask> {
     let counts = &TASKS.counts;
     if counts.live.fetch_add(1, Ordering::Relaxed) >= TASKS.limit.load(Ordering::Relaxed) {
@@ -73,26 +73,26 @@ pub(crate) fn enter(
         counts.lost.fetch_add(1, Ordering::Relaxed);
         return None;
     }
-    let made = newcomer.and_then(|newcomer| newcomer.live.get());
+    let made = first.and_then(|first| first.live.get());
     let live = made.cloned().unwrap_or_else(|| {
-        let origin = newcomer.and_then(|newcomer| newcomer.origin.clone());
-        Arc::new(TaskEntry::new(birth, origin, epoch, thread))
+        let origin = first.and_then(|first| first.origin.clone());
+        Arc::new(TaskEntry::new(meta, origin, epoch, thread))
     });
-    if newcomer.is_some_and(|newcomer| newcomer.woken.load(Ordering::Relaxed)) {
+    if first.is_some_and(|first| first.woken.load(Ordering::Relaxed)) {
         // Only the task's own poll could reach that waker.
-        live.node.note_by(birth.id, true);
+        live.waker_state.note_by(meta.id, true);
     }
     if live.outside {
         counts.outside.fetch_add(1, Ordering::Relaxed);
     }
-    TASKS.rows.insert(birth.id, live.clone());
+    TASKS.rows.insert(meta.id, live.clone());
     Some(CoveredTask(live))
 }
 
 /// Keeps the entry of a branch after its first poll, if it can be woken; `None` beyond the limit.
-pub(crate) fn enter_branch(newcomer: &FirstPoll<'_>) -> Option<CoveredTask> {
-    let woken = newcomer.woken.load(Ordering::Relaxed);
-    if newcomer.live.get().is_none() && !woken {
+pub(crate) fn enter_branch(first: &FirstPoll<'_>) -> Option<CoveredTask> {
+    let woken = first.woken.load(Ordering::Relaxed);
+    if first.live.get().is_none() && !woken {
         return None;
     }
     let count = &TASKS.counts.live_branches;
@@ -101,12 +101,12 @@ pub(crate) fn enter_branch(newcomer: &FirstPoll<'_>) -> Option<CoveredTask> {
         return None;
     }
     count.fetch_add(1, Ordering::Relaxed);
-    let made = newcomer.live.get().cloned();
-    let live = made.unwrap_or_else(|| Arc::new(TaskEntry::branch(newcomer.birth, newcomer.owner)));
+    let made = first.live.get().cloned();
+    let live = made.unwrap_or_else(|| Arc::new(TaskEntry::branch(first.meta, first.owner)));
     if woken {
-        live.node.note_by(newcomer.owner, true);
+        live.waker_state.note_by(first.owner, true);
     }
-    TASKS.branches.insert(newcomer.birth.id, live.clone());
+    TASKS.branches.insert(first.meta.id, live.clone());
     Some(CoveredTask(live))
 }
 
@@ -122,7 +122,7 @@ pub(super) fn remove(entry: &TaskEntry) {
     if entry.outside {
         counts.outside.fetch_sub(1, Ordering::Relaxed);
     }
-    rows.remove(&entry.cell.birth.id);
+    rows.remove(&entry.cell.meta.id);
 }
 
 /// Number of live tasks with a row.

@@ -13,7 +13,7 @@ use turbowish_model::account::task::{Glance, Pause};
 
 use crate::hot::task;
 use crate::monitor::collector::ThreadNow;
-use crate::monitor::tasks::{LiveTask, newborns};
+use crate::monitor::tasks::{LiveTask, first_polls};
 
 /// All live tasks at one instant.
 pub(in crate::monitor) struct Crowd {
@@ -71,22 +71,22 @@ impl Crowd {
             early: 0,
             wakes: BTreeMap::new(),
         };
-        let mut newborn = newborns(threads);
+        let mut first_poll = first_polls(threads);
         for row in &crowd.rows {
-            let birth = row.cell.birth;
+            let meta = row.cell.meta;
             let wakes = row.wakes_since_told();
             if wakes > 0 {
-                *crowd.wakes.entry(birth.root()).or_default() += u64::from(wakes);
+                *crowd.wakes.entry(meta.root()).or_default() += u64::from(wakes);
             }
             let glance = row.glance();
             let unseen = glance.epoch != pick.epoch;
             // The threads were read first: a task in its first poll may have got its row since.
-            newborn.retain(|one| one.birth.id != birth.id);
+            first_poll.retain(|one| one.meta.id != meta.id);
             if !pick.rests(&glance) || !unseen && !row.may_rest() {
                 crowd.picked.push(LiveTask::read(row, pick.epoch, &|| 0));
             }
         }
-        crowd.picked.append(&mut newborn);
+        crowd.picked.append(&mut first_poll);
         crowd.tell_pauses(0);
         crowd.take_branches();
         crowd.early = crowd.picked.len();
@@ -95,13 +95,13 @@ impl Crowd {
 
     fn tell_pauses(&mut self, from: usize) {
         for one in &mut self.picked[from..] {
-            one.reading.pause = self.pauses.remove(&one.birth.id).map(Box::new);
+            one.reading.pause = self.pauses.remove(&one.meta.id).map(Box::new);
         }
     }
 
     /// Adds the branches of the picked tasks, and picks tasks with woken branches.
     fn take_branches(&mut self) {
-        let picked: BTreeSet<u64> = self.picked.iter().map(|one| one.birth.id).collect();
+        let picked: BTreeSet<u64> = self.picked.iter().map(|one| one.meta.id).collect();
         let mut branches =
             task::branches(|branch| branch.is_woken() || picked.contains(&branch.owner()));
         let woken = branches.keys().filter(|task| !picked.contains(*task));
@@ -114,14 +114,14 @@ impl Crowd {
 
     /// Picks these tasks as well, with all of their branches.
     pub(in crate::monitor) fn pick(&mut self, more: &BTreeSet<u64>) {
-        let known: BTreeSet<u64> = self.picked.iter().map(|one| one.birth.id).collect();
+        let known: BTreeSet<u64> = self.picked.iter().map(|one| one.meta.id).collect();
         let more: BTreeSet<u64> = more.difference(&known).copied().collect();
         if more.is_empty() {
             return;
         }
         let from = self.picked.len();
         let rows = self.rows.iter();
-        let rows = rows.filter(|row| more.contains(&row.cell.birth.id));
+        let rows = rows.filter(|row| more.contains(&row.cell.meta.id));
         let epoch = self.epoch;
         self.picked
             .extend(rows.map(|row| LiveTask::read(row, epoch, &|| 0)));
@@ -208,10 +208,10 @@ mod tests {
             let crowd = Crowd::read(&threads, HashMap::new(), pick);
             let ours = |root_of: u32| root(&names, root_of);
             let rows = crowd.rows().iter();
-            let rows = rows.filter(|row| ours(row.cell.birth.root()));
-            let ids: BTreeSet<u64> = rows.map(|row| row.cell.birth.id).collect();
+            let rows = rows.filter(|row| ours(row.cell.meta.root()));
+            let ids: BTreeSet<u64> = rows.map(|row| row.cell.meta.id).collect();
             let picked = crowd.picked().iter();
-            let picked = picked.filter(|one| ids.contains(&one.birth.id)).count();
+            let picked = picked.filter(|one| ids.contains(&one.meta.id)).count();
             (crowd, ids, picked)
         };
         // Polled since the previous situation, or before any.
@@ -223,11 +223,11 @@ mod tests {
         WAKERS.lock().expect("no panic")[7].wake_by_ref();
         let (mut crowd, ids, picked) = read(totals.at);
         assert_eq!(picked, 1);
-        let woken = crowd.picked().iter().map(|one| one.birth.id);
+        let woken = crowd.picked().iter().map(|one| one.meta.id);
         let woken: BTreeSet<u64> = woken.collect();
         let claimed: BTreeSet<u64> = ids.difference(&woken).copied().take(2).collect();
         crowd.pick(&claimed);
-        let picked = crowd.picked().iter().map(|one| one.birth.id);
+        let picked = crowd.picked().iter().map(|one| one.meta.id);
         let picked: BTreeSet<u64> = picked.collect();
         assert!(picked.is_superset(&claimed) && picked.is_superset(&woken));
         // Tasks that nothing can wake any more are picked.

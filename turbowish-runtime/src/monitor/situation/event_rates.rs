@@ -89,8 +89,8 @@ impl Density {
     }
 
     fn polls(&mut self, stage: &SituationBuilder<'_>) -> Grown {
-        let procs = stage.assembly.now.tally.procs.iter();
-        let polls: Vec<u64> = procs.map(|tally| tally.sum(Sum::Polls)).collect();
+        let procs = stage.assembly.now.aggregate.procs.iter();
+        let polls: Vec<u64> = procs.map(|stats| stats.sum(Sum::Polls)).collect();
         let before = std::mem::replace(&mut self.polls, polls);
         let mut grown = Grown::default();
         for (id, polls) in since(&self.polls, &before) {
@@ -104,8 +104,8 @@ impl Density {
     /// Wakes of live tasks, and at least one for each poll of a woken task, which may have ended
     /// since.
     fn wakes(&mut self, stage: &SituationBuilder<'_>) -> Grown {
-        let procs = stage.assembly.now.tally.procs.iter();
-        let woken = procs.map(|tally| tally.populations[Population::ReadyLatency as usize].total());
+        let procs = stage.assembly.now.aggregate.procs.iter();
+        let woken = procs.map(|stats| stats.populations[Population::ReadyLatency as usize].total());
         let before = std::mem::replace(&mut self.woken, woken.collect());
         let wakes = &stage.crowd.wakes;
         let mut grown = Grown::default();
@@ -117,11 +117,11 @@ impl Density {
     }
 
     fn said(&mut self, stage: &SituationBuilder<'_>) -> Grown {
-        let meters = &stage.assembly.now.tally.meters;
+        let metrics = &stage.assembly.now.aggregate.metrics;
         let mut by_proc: BTreeMap<u32, u64> = BTreeMap::new();
-        for (key, meter) in meters {
-            let earlier = self.said.insert(*key, meter.updates).unwrap_or(0);
-            *by_proc.entry(key.1).or_default() += meter.updates.saturating_sub(earlier);
+        for (key, metric) in metrics {
+            let earlier = self.said.insert(*key, metric.updates).unwrap_or(0);
+            *by_proc.entry(key.1).or_default() += metric.updates.saturating_sub(earlier);
         }
         let mut grown = Grown::default();
         for (proc, said) in by_proc {

@@ -7,7 +7,7 @@ use turbowish_model::account::resource::Reading;
 use turbowish_model::diagnose::situation::HandoffCandidate;
 
 use super::SituationBuilder;
-use super::by_id::Spread;
+use super::id_hash::IdHash;
 use crate::monitor::tasks::LiveTask;
 
 /// A task is normally polled this soon after it was spawned: one first seen later was spawned by
@@ -45,7 +45,7 @@ impl SituationBuilder<'_> {
         }
         let made = self.made();
         let of = |one: &LiveTask| {
-            let id = one.birth.id;
+            let id = one.meta.id;
             let until = one.reading.since.saturating_add(self.ticks(GRACE));
             let told = [id, UNKNOWN].into_iter().filter_map(|by| made.get(&by));
             let told = told.flat_map(move |made| {
@@ -66,20 +66,20 @@ impl SituationBuilder<'_> {
             .crowd
             .picked()
             .iter()
-            .filter(|one| owners.contains(&one.birth.id));
+            .filter(|one| owners.contains(&one.meta.id));
         waits.flat_map(of).collect()
     }
 
     /// All live tasks by their spawner, in spawn order.
     fn made(&self) -> HashMap<u64, Vec<NewTasks>> {
         let rows = self.crowd.rows();
-        let alive: HashSet<u64, Spread> = rows.iter().map(|row| row.cell.birth.id).collect();
+        let alive: HashSet<u64, IdHash> = rows.iter().map(|row| row.cell.meta.id).collect();
         let mut made: HashMap<u64, Vec<NewTasks>> = HashMap::new();
         for row in rows {
-            let birth = row.cell.birth;
-            let task = birth.id;
+            let meta = row.cell.meta;
+            let task = meta.id;
             let (by, at) = match &row.origin {
-                None => (UNKNOWN, birth.created),
+                None => (UNKNOWN, meta.created),
                 // Spawned by no task.
                 Some(origin) if origin.parent == 0 => continue,
                 // The spawner has ended, and may have received what it had from another task.

@@ -63,8 +63,8 @@ impl SituationBuilder<'_> {
         if cut.in_hand && !pauses {
             return count.times;
         }
-        let head = self.assembly.now.tally.procs.get(cut.head as usize);
-        let returns = head.is_some_and(|tally| tally.sum(Sum::Ready) > 0);
+        let head = self.assembly.now.aggregate.procs.get(cut.head as usize);
+        let returns = head.is_some_and(|stats| stats.sum(Sum::Ready) > 0);
         if returns { count.repeated } else { 0 }
     }
 

@@ -37,19 +37,19 @@ type Fans = BTreeMap<u32, f64>;
 
 impl SituationBuilder<'_> {
     pub(super) fn procs(&self, paces: &mut PollPaces) -> Vec<Proc> {
-        let tallies = &self.assembly.now.tally.procs;
-        paces.0.resize(tallies.len(), PollPace::default());
+        let all_stats = &self.assembly.now.aggregate.procs;
+        paces.0.resize(all_stats.len(), PollPace::default());
         let races = self.races();
         let mut sites = self.sites();
         let mut fans = Fans::new();
         let mut rows = Vec::new();
-        for (id, tally) in tallies.iter().enumerate() {
+        for (id, stats) in all_stats.iter().enumerate() {
             let number = id as u32;
-            let spurious = paces.0[id].turn(self, number, tally, &mut fans);
+            let spurious = paces.0[id].turn(self, number, stats, &mut fans);
             let Some(known) = self.assembly.names.0.get(id) else {
                 continue;
             };
-            let (polls, never_polled) = (tally.sum(Sum::Polls), tally.sum(Sum::NeverPolled));
+            let (polls, never_polled) = (stats.sum(Sum::Polls), stats.sum(Sum::NeverPolled));
             if polls == 0 && never_polled == 0 {
                 continue;
             }
@@ -73,24 +73,24 @@ impl SituationBuilder<'_> {
                 lost_races: Some(lost.min(never_polled)),
                 polls,
                 spurious: Some(spurious),
-                slow: self.slow(tally),
-                longest_ns: self.ns(tally.recent_longest),
-                future_bytes: tally.future_bytes,
-                parts: self.parts(number, tally),
+                slow: self.slow(stats),
+                longest_ns: self.ns(stats.recent_longest),
+                future_bytes: stats.future_bytes,
+                parts: self.parts(number, stats),
                 sites: sites.remove(&number).unwrap_or_default(),
             });
         }
         rows
     }
 
-    fn slow(&self, tally: &ProcStats) -> u64 {
-        let running = &tally.populations[Population::PollRunning as usize];
+    fn slow(&self, stats: &ProcStats) -> u64 {
+        let running = &stats.populations[Population::PollRunning as usize];
         // A bucket counts if all of it is above the limit.
         let limit = bucket_of(self.assembly.scale.ticks(self.long_ns));
         let slow = running
             .iter()
             .filter(|&(bucket, _)| usize::from(bucket) > limit);
-        in_polls(tally, slow.map(|(_, count)| count).sum())
+        in_polls(stats, slow.map(|(_, count)| count).sum())
     }
 
     /// By proc: calls dropped unpolled by a race that another branch won, and calls dropped
@@ -111,11 +111,11 @@ impl SituationBuilder<'_> {
     }
 
     /// Large operands awaited by a proc, largest first.
-    fn parts(&self, proc: u32, tally: &ProcStats) -> Vec<(String, u64)> {
-        let sites = (0..).zip(&tally.sites).filter(|(_, site)| site.operand > 0);
-        let parts = sites.filter_map(|(site, tally)| {
+    fn parts(&self, proc: u32, stats: &ProcStats) -> Vec<(String, u64)> {
+        let sites = (0..).zip(&stats.sites).filter(|(_, site)| site.operand > 0);
+        let parts = sites.filter_map(|(site, stats)| {
             let expr = self.place(proc, site)?.expr;
-            let bytes = tally.operand;
+            let bytes = stats.operand;
             Some((self.callee(proc, bytes).unwrap_or(expr), bytes))
         });
         let mut parts: Vec<(String, u64)> = parts.collect();
@@ -126,11 +126,11 @@ impl SituationBuilder<'_> {
 
     /// The only proc that `caller` polls whose calls have nearly all of these bytes.
     fn callee(&self, caller: u32, bytes: u64) -> Option<String> {
-        let tallies = (0..).zip(&self.assembly.now.tally.procs);
-        let mut fitting = tallies.filter(|(_, tally)| {
-            let own = bytes.saturating_sub(tally.future_bytes);
+        let all_stats = (0..).zip(&self.assembly.now.aggregate.procs);
+        let mut fitting = all_stats.filter(|(_, stats)| {
+            let own = bytes.saturating_sub(stats.future_bytes);
             let fits = (OWN_BYTES..OWN_BYTES + SMALL).contains(&own);
-            fits && tally.future_bytes > SMALL && tally.edges.contains_key(&caller)
+            fits && stats.future_bytes > SMALL && stats.edges.contains_key(&caller)
         });
         let (id, _) = fitting.next()?;
         fitting.next().is_none().then(|| self.path(id)).flatten()
@@ -143,11 +143,11 @@ impl SituationBuilder<'_> {
         }
         // Until it is known: a recursive proc counts once.
         fans.insert(proc, 1.0);
-        let tallies = &self.assembly.now.tally.procs;
-        let edges = tallies.get(proc as usize).map(|tally| &tally.edges);
+        let all_stats = &self.assembly.now.aggregate.procs;
+        let edges = all_stats.get(proc as usize).map(|stats| &stats.edges);
         let mut fan = 1.0;
         for (&by, edge) in edges.into_iter().flatten() {
-            let Some(caller) = tallies.get(by as usize).filter(|_| edge.polls > 0) else {
+            let Some(caller) = all_stats.get(by as usize).filter(|_| edge.polls > 0) else {
                 continue;
             };
             let above = match depth {
@@ -168,18 +168,18 @@ impl PollPace {
         &mut self,
         stage: &SituationBuilder<'_>,
         proc: u32,
-        tally: &ProcStats,
+        stats: &ProcStats,
         fans: &mut Fans,
     ) -> u64 {
         let sites = (0..)
-            .zip(&tally.sites)
+            .zip(&stats.sites)
             .filter(|(_, site)| site.spurious > 0);
         let waits = sites.filter(|&(site, _)| {
             let place = stage.place(proc, site);
             place.is_some_and(|place| awaits_a_resource(&place.expr))
         });
         let unchanged: u64 = waits.map(|(_, site)| site.spurious).sum();
-        let nested: u64 = tally.edges.values().map(|edge| edge.polls).sum();
+        let nested: u64 = stats.edges.values().map(|edge| edge.polls).sum();
         let grown = unchanged.saturating_sub(self.unchanged);
         if grown > 0 {
             self.spurious += if stage.fan(proc, DEPTH, fans) >= FEW {
@@ -197,10 +197,10 @@ impl PollPace {
 /// Minimum number of a proc's `slow` polls that kept a worker from other tasks. A plain function
 /// has no future, and may have run on a thread of its own: its polls count only if they were called
 /// by a call that was polled.
-fn in_polls(tally: &ProcStats, slow: u64) -> u64 {
-    if tally.future_bytes > 0 {
+fn in_polls(stats: &ProcStats, slow: u64) -> u64 {
+    if stats.future_bytes > 0 {
         return slow;
     }
-    let nested = tally.edges.values().map(|edge| edge.polls).sum();
+    let nested = stats.edges.values().map(|edge| edge.polls).sum();
     slow.min(nested)
 }

@@ -26,7 +26,7 @@ impl SituationBuilder<'_> {
     ) -> Resource {
         let holders = reading.holders.iter().map(|holder| HoldingTask {
             task: known(holder.who).filter(|_| !holder.owned),
-            seat: holder_seat(holder.who, trees),
+            future: holder_future(holder.who, trees),
             role: holder.role,
             amount: holder.amount.into(),
             since: self.ns(holder.since),
@@ -85,7 +85,7 @@ impl SituationBuilder<'_> {
             .and_then(|_| tasks.iter().find(|task| task.id == who.task));
         WaitingTask {
             task: known(who),
-            seat: waiter_seat(waiter, trees, directly),
+            future: waiter_future(waiter, trees, directly),
             role: waiter.role,
             amount: waiter.amount.into(),
             since: self.ns(waiter.since),
@@ -117,14 +117,14 @@ fn known(who: CurrentCall) -> Option<u64> {
 
 /// Marks the calls that await a resource directly: such a call cannot continue without it. A wait
 /// not polled by the task's last poll is a future of its own.
-pub(super) fn seat(tasks: &mut [Task], resources: &[Resource]) {
+pub(super) fn mark_awaiting_calls(tasks: &mut [Task], resources: &[Resource]) {
     let at: HashMap<u64, usize> = tasks.iter().map(|task| task.id).zip(0..).collect();
     for waiter in resources.iter().flat_map(|resource| &resource.waiters) {
         let Some(&at) = waiter.task.and_then(|task| at.get(&task)) else {
             continue;
         };
         let task = &mut tasks[at];
-        match waiter.seat {
+        match waiter.future {
             FutureRef::Node(node) => {
                 if let Some(node) = task.tree.get_mut(node as usize) {
                     node.kind = NodeKind::Call;
@@ -173,7 +173,7 @@ fn node_at(tree: &TaskReading, who: CurrentCall) -> Option<u32> {
     at.next().is_none().then_some(found.1)
 }
 
-fn waiter_seat(waiter: &model::Waiter, trees: &Trees<'_>, directly: bool) -> FutureRef {
+fn waiter_future(waiter: &model::Waiter, trees: &Trees<'_>, directly: bool) -> FutureRef {
     let Some(tree) = trees.get(&waiter.who.task).filter(|_| waiter.who.task != 0) else {
         return FutureRef::Unknown;
     };
@@ -187,7 +187,7 @@ fn waiter_seat(waiter: &model::Waiter, trees: &Trees<'_>, directly: bool) -> Fut
 }
 
 /// The future with the guard: the call that acquired it, or a caller of it.
-fn holder_seat(who: CurrentCall, trees: &Trees<'_>) -> FutureRef {
+fn holder_future(who: CurrentCall, trees: &Trees<'_>) -> FutureRef {
     let Some(tree) = trees.get(&who.task).filter(|_| who.task != 0) else {
         return FutureRef::Unknown;
     };

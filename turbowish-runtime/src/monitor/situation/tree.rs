@@ -58,7 +58,7 @@ fn kind(place: Option<&Place>, direct: bool, forks: bool) -> NodeKind {
     let fork = if forks {
         Some(Combinator::of(text))
     } else {
-        Combinator::told(text)
+        Combinator::from_expr(text)
     };
     match fork {
         Some(Combinator::Join) => NodeKind::Join,

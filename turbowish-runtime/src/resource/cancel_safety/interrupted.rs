@@ -69,7 +69,7 @@ fn counts() -> MutexGuard<'static, BTreeMap<Cut, Count>> {
 
 /// Reports a call of `proc` with these effects that was dropped at await point `site`.
 pub(super) fn tell(ledger: &Ledger, proc: u32, site: u16, effects: &PendingEffects) {
-    let by = ledger.here();
+    let by = ledger.current_call();
     let Some((fallen, dropper)) = ledger.fallen().zip(by.proc.checked_sub(1)) else {
         return;
     };

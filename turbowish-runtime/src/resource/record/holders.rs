@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use turbowish_model::account::resource::{Holder, Kind, Role};
 
 use super::super::NONE;
-use super::super::state::SOLE;
+use super::super::state::EXCLUSIVE;
 use super::Record;
 use crate::hot::clock;
 use crate::hot::current::CurrentCall;
@@ -24,11 +24,11 @@ impl Record {
         owned: bool,
     ) -> u32 {
         let since = clock::ticks();
-        if self.sole_role() == Some(role) {
+        if self.exclusive_role() == Some(role) {
             count(&self.put, 1);
-            self.sole.seat((who, since), amount, at, owned);
+            self.exclusive.acquire((who, since), amount, at, owned);
             self.met_by(who, role);
-            return SOLE;
+            return EXCLUSIVE;
         }
         let holder = Holder {
             ticket: 0,
@@ -44,7 +44,7 @@ impl Record {
 
     /// The role in which a holder is exclusive, by the kind of lock.
     #[inline]
-    const fn sole_role(&self) -> Option<Role> {
+    const fn exclusive_role(&self) -> Option<Role> {
         match self.kind {
             Kind::Mutex => Some(Role::Lock),
             Kind::RwLock => Some(Role::Write),
@@ -53,8 +53,8 @@ impl Record {
     }
 
     /// The exclusive holder, if there is one.
-    pub(super) fn sole_holder(&self) -> Option<Holder> {
-        self.sole.seated(self.sole_role()?)
+    pub(super) fn exclusive_holder(&self) -> Option<Holder> {
+        self.exclusive.read(self.exclusive_role()?)
     }
 
     fn hold_part(&self, holder: Holder) -> u32 {
@@ -64,17 +64,17 @@ impl Record {
             count(&self.put, 1);
             self.meet(&mut state, holder.who, holder.role);
         }
-        state.seat(holder)
+        state.add_holder(holder)
     }
 
     /// Ends the hold in `slot`. Returns the task that acquired it, as in [`CurrentCall`].
     #[inline]
     pub(in crate::resource) fn release(&self, slot: u32) -> u64 {
         let now = clock::ticks();
-        if slot != SOLE {
+        if slot != EXCLUSIVE {
             return self.release_part(slot, now);
         }
-        let (task, since) = self.sole.leave();
+        let (task, since) = self.exclusive.release();
         count(&self.took, 1);
         self.kept.record(now.saturating_sub(since));
         task
@@ -82,7 +82,7 @@ impl Record {
 
     fn release_part(&self, slot: u32, now: u64) -> u64 {
         let mut state = self.state();
-        let Some(holder) = state.unseat(slot) else {
+        let Some(holder) = state.remove_holder(slot) else {
             return 0;
         };
         state.held -= u64::from(holder.amount);
@@ -102,7 +102,7 @@ impl Record {
     /// acquired it.
     pub(in crate::resource) fn forget(&self, slot: u32) -> u64 {
         let mut state = self.state();
-        let Some(holder) = state.unseat(slot) else {
+        let Some(holder) = state.remove_holder(slot) else {
             return 0;
         };
         let amount = u64::from(holder.amount);
@@ -133,9 +133,9 @@ impl Record {
         };
         let mut state = self.state();
         state.held += u64::from(holder.amount);
-        let slot = state.seat(Holder { role, ..holder });
+        let slot = state.add_holder(Holder { role, ..holder });
         // The record's lock is held, so a reader sees one of the two.
-        self.sole.leave();
+        self.exclusive.release();
         drop(state);
         slot
     }
@@ -146,8 +146,8 @@ impl Record {
     }
 
     fn holder_in(&self, slot: u32) -> Option<Holder> {
-        if slot == SOLE {
-            return self.sole.seated(self.sole_role()?);
+        if slot == EXCLUSIVE {
+            return self.exclusive.read(self.exclusive_role()?);
         }
         *self.state().holders.get(slot as usize)?
     }

@@ -9,7 +9,7 @@ use turbowish_model::event::IntentEvent;
 
 use super::super::intents::Link;
 use super::{Record, ResourceState};
-use crate::hot::current::{CurrentCall, here};
+use crate::hot::current::{CurrentCall, current_call};
 use crate::hot::events;
 
 impl Record {
@@ -28,7 +28,7 @@ impl Record {
             strength: intent.strength,
         };
         let mut state = self.state();
-        let seated = state.intents.seat(intent, (again, said), next);
+        let seated = state.intents.insert(intent, (again, said), next);
         match seated {
             Ok(slot) => {
                 if !again {
@@ -44,7 +44,7 @@ impl Record {
     /// Releases the intent in `slot`. Returns the call's next one.
     pub(in crate::resource) fn give_up(&self, slot: u32) -> Option<Link> {
         let took = self.took.load(Ordering::Relaxed);
-        let gone = self.state().intents.unseat(slot, took)?;
+        let gone = self.state().intents.remove(slot, took)?;
         if gone.unmet {
             self.unmet.fetch_sub(1, Ordering::Relaxed);
         }
@@ -76,7 +76,7 @@ impl Record {
 
     #[cold]
     fn meet_here(&self, role: Role) {
-        let who = here();
+        let who = current_call();
         self.meet(&mut self.state(), who, role);
     }
 

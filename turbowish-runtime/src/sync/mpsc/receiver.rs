@@ -168,8 +168,8 @@ macro_rules! receivers {
         }
 
         impl<T> IntentTarget<verb::Recv> for $Receiver<T> {
-            fn meant(&self) -> ResourceRef<'_> {
-                self.rx.meant()
+            fn resource_ref(&self) -> ResourceRef<'_> {
+                self.rx.resource_ref()
             }
         }
 

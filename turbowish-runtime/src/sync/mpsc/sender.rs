@@ -247,8 +247,8 @@ impl<T> fmt::Debug for Sender<T> {
 }
 
 impl<T> IntentTarget<verb::Send> for Sender<T> {
-    fn meant(&self) -> ResourceRef<'_> {
-        self.tx.meant()
+    fn resource_ref(&self) -> ResourceRef<'_> {
+        self.tx.resource_ref()
     }
 }
 

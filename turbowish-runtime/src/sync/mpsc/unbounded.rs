@@ -86,8 +86,8 @@ impl<T> fmt::Debug for UnboundedSender<T> {
 }
 
 impl<T> IntentTarget<verb::Send> for UnboundedSender<T> {
-    fn meant(&self) -> ResourceRef<'_> {
-        self.tx.meant()
+    fn resource_ref(&self) -> ResourceRef<'_> {
+        self.tx.resource_ref()
     }
 }
 

@@ -1,4 +1,4 @@
-//! What the process shows, and what the model makes of the stream that was told.
+//! What the process shows, and what the model makes of the stream of events.
 
 use turbowish_model::account::aggregate::Anomaly;
 use turbowish_model::event::{ConsoleEvent, Event, EventKind, UserEvent};
@@ -20,7 +20,7 @@ fn modelled(events: &[Event], armed: bool, now: u64) -> (Sums, u64) {
     let (mut sums, mut late) = (Sums::new(), 0);
     let mut replay = armed.then(Replay::default);
     let mut add = |outcome: &Outcome| {
-        late += outcome.tally.anomalies[Anomaly::LateAttach as usize];
+        late += outcome.aggregate.anomalies[Anomaly::LateAttach as usize];
         for (key, value) in numbers(outcome) {
             *sums.entry(key).or_default() += value;
         }
@@ -38,7 +38,7 @@ fn modelled(events: &[Event], armed: bool, now: u64) -> (Sums, u64) {
                 // What is open and live is let go of.
                 if let Some(replay) = replay.take() {
                     let mut outcome = replay.finish(Some(event.t));
-                    outcome.tally.abandon();
+                    outcome.aggregate.abandon();
                     add(&outcome);
                 }
             }
@@ -60,7 +60,7 @@ fn numbers(outcome: &Outcome) -> Sums {
         let at = outcome.procs.iter().position(|proc| *proc == Some(id));
         at.map_or(ABSENT, |at| at as u32)
     });
-    read(&outcome.tally, &ids, true)
+    read(&outcome.aggregate, &ids, true)
 }
 
 /// Whether a path is that of a function here, or of one of them.
@@ -91,11 +91,11 @@ impl World {
         let (totals, _) = self.monitor.totals();
         same(
             &format!("seed {}", self.seed),
-            &read(&totals.tally, &ids, true),
+            &read(&totals.aggregate, &ids, true),
             &expected,
         );
         assert_eq!(
-            totals.tally.anomalies[Anomaly::LateAttach as usize],
+            totals.aggregate.anomalies[Anomaly::LateAttach as usize],
             late,
             "seed {}",
             self.seed

@@ -40,7 +40,7 @@ fn parts(proc: &ProcStats) {
 
 /// One reading by itself.
 pub(super) fn check(totals: &Totals) {
-    for proc in &totals.tally.procs {
+    for proc in &totals.aggregate.procs {
         parts(proc);
         // What is in a poll is the call's own, of a call below it, or foreign.
         assert!(
@@ -58,7 +58,11 @@ pub(super) fn check(totals: &Totals) {
             "{proc:?}"
         );
     }
-    let running = totals.tally.procs.iter().map(|proc| proc.sum(Sum::Running));
+    let running = totals
+        .aggregate
+        .procs
+        .iter()
+        .map(|proc| proc.sum(Sum::Running));
     assert_eq!(
         running.sum::<u64>(),
         totals.busy.values().sum::<u64>(),
@@ -69,19 +73,19 @@ pub(super) fn check(totals: &Totals) {
         Anomaly::ForcedPop,
         Anomaly::ClockBackwards,
     ] {
-        assert_eq!(totals.tally.anomalies[kind as usize], 0, "{kind:?}");
+        assert_eq!(totals.aggregate.anomalies[kind as usize], 0, "{kind:?}");
     }
 }
 
 pub(super) fn check_window(window: &Window) {
-    window.tally.procs.iter().for_each(parts);
+    window.aggregate.procs.iter().for_each(parts);
 }
 
 /// Of two readings, one after the other.
 pub(super) fn is_later(before: &Totals, now: &Totals) {
     assert!(before.at <= now.at);
-    for (proc, before) in before.tally.procs.iter().enumerate() {
-        let now = &now.tally.procs[proc];
+    for (proc, before) in before.aggregate.procs.iter().enumerate() {
+        let now = &now.aggregate.procs[proc];
         for sum in COUNTS {
             assert!(
                 before.sum(sum) <= now.sum(sum),
@@ -98,18 +102,18 @@ pub(super) fn is_later(before: &Totals, now: &Totals) {
                 "\n{before:?}\n{now:?}"
             );
         }
-        let of = |tally: &ProcStats, which: usize| tally.populations[which].total();
+        let of = |stats: &ProcStats, which: usize| stats.populations[which].total();
         for which in 0..before.populations.len() {
             assert!(of(before, which) <= of(now, which), "\n{before:?}\n{now:?}");
         }
     }
-    let polls = |tally: &Aggregate| -> u64 {
+    let polls = |aggregate: &Aggregate| -> u64 {
         let finished = Population::PollHold as usize;
-        tally
+        aggregate
             .procs
             .iter()
             .map(|proc| proc.populations[finished].total())
             .sum()
     };
-    assert!(polls(&before.tally) <= polls(&now.tally));
+    assert!(polls(&before.aggregate) <= polls(&now.aggregate));
 }

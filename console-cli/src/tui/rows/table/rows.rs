@@ -11,7 +11,7 @@ use turbowish_model::snapshot::{Page, Snapshot, Spot};
 
 use super::super::arrange::At;
 use super::super::hidden::Hidden;
-use super::super::{Absent, Counts, Entry, Face, Muted, Order, RowId, Rows};
+use super::super::{Absent, AnyTable, Counts, Entry, Face, Muted, Order, RowId};
 use super::{BACKGROUND_ROWS, OPEN_ROWS, Table};
 use crate::detail::rich_line::Link;
 use crate::tui::mutes;
@@ -20,7 +20,7 @@ use crate::tui::mutes;
 const MUTED_IN: &str = "severity";
 const MUTED_WIDTH: usize = 12;
 
-impl<R: Entry> Rows for Table<R> {
+impl<R: Entry> AnyTable for Table<R> {
     fn faces(&self) -> Vec<Face> {
         let face = |column: &'static Column<R>| Face {
             key: &column.key,

@@ -41,16 +41,16 @@ impl RunDelays {
         Some((length, worker.run_delay_ns?.saturating_sub(before)))
     }
 
-    pub(super) fn record(&mut self, scene: &Situation, window: u64) {
+    pub(super) fn record(&mut self, situation: &Situation, window: u64) {
         let mut known = core::mem::take(&mut self.0);
-        for worker in &scene.workers {
+        for worker in &situation.workers {
             let Some(delay) = worker.run_delay_ns else {
                 continue;
             };
             let before = known.remove(&worker.id);
             let mut long =
-                before.map_or_else(|| Rolling::new(scene.now, delay), |known| known.long);
-            long.record(scene.now, LONG * window, delay);
+                before.map_or_else(|| Rolling::new(situation.now, delay), |known| known.long);
+            long.record(situation.now, LONG * window, delay);
             let seen = before.and_then(|known| known.poll);
             let poll = worker.poll.as_ref().map(|poll| {
                 let same = seen.filter(|(since, _)| *since == poll.since);

@@ -37,7 +37,7 @@ pub(in crate::diagnose::alert) const TIMEOUT_HALF_DONE: PitfallRule = PitfallRul
 
 /// Await points at which more futures were interrupted than at the last situation.
 pub(in crate::diagnose::alert) fn cut(scan: &Scan<'_>, found: &mut Vec<Finding>) {
-    for proc in &scan.scene.procs {
+    for proc in &scan.situation.procs {
         for site in &proc.sites {
             let (select, timeout) = scan.memory.cuts(proc, (site.place.line, site.place.column));
             let pitfalls = [
@@ -76,7 +76,7 @@ fn finding(scan: &Scan<'_>, pitfall: Pitfall, proc: &Proc, site: &Site, times: u
         many(times, "time")
     );
     let mut finding = Finding::undated(pitfall, scan.now());
-    let used = scan.scene.resources.iter();
+    let used = scan.situation.resources.iter();
     for resource in used.filter(|resource| resource.id == cut.resource_id) {
         finding = finding.with_resource(resource);
     }

@@ -61,7 +61,7 @@ pub(in crate::diagnose::alert) const BLOCKED_SENDER: PitfallRule = PitfallRule {
 };
 
 fn channels<'a>(scan: &Scan<'a>) -> impl Iterator<Item = &'a Resource> {
-    scan.scene
+    scan.situation
         .resources
         .iter()
         .filter(|resource| resource.kind == Kind::Mpsc)

@@ -45,14 +45,14 @@ const FIXES: &[&str] = &[
 ];
 
 /// A candidate is known that may have received what the cycle is based on.
-const POSSIBLE: &str = " {heir} was created since and may have received the guard or channel end in question: if it did, this is not a deadlock.";
+const POSSIBLE: &str = " {candidate} was created since and may have received the guard or channel end in question: if it did, this is not a deadlock.";
 
 const DOUBT: &str = " A channel end is attributed to the task that last used it: if it has moved to another task since, this is not a deadlock.";
 
 /// Reports every cycle that persists.
 pub(in crate::diagnose::alert) fn cycles(scan: &Scan<'_>, found: &mut Vec<Finding>) {
     for cycle in &scan.waits.cycles {
-        if stands(scan.scene, cycle) {
+        if stands(scan.situation, cycle) {
             found.push(finding(scan, cycle));
         }
     }
@@ -61,12 +61,12 @@ pub(in crate::diagnose::alert) fn cycles(scan: &Scan<'_>, found: &mut Vec<Findin
 /// Whether the cycle would persist if each of its tasks were polled when woken. A cycle with a
 /// paused task counts: inspecting a task does not end the cycle. But a granted turn that is not
 /// taken may be caused by the pause.
-fn stands(scene: &Situation, cycle: &Cycle) -> bool {
+fn stands(situation: &Situation, cycle: &Cycle) -> bool {
     let next = cycle.steps.iter().cycle().skip(1);
     cycle.steps.iter().zip(next).all(|(step, next)| {
         let waits_to_be_polled = matches!(step.link, Dependency::Granted(_));
-        let pause_holds_it = waits_to_be_polled && scene.tasks[next.task].paused;
-        scene.tasks[step.task].kind != TaskKind::Blocking && !pause_holds_it
+        let pause_holds_it = waits_to_be_polled && situation.tasks[next.task].paused;
+        situation.tasks[step.task].kind != TaskKind::Blocking && !pause_holds_it
     })
 }
 
@@ -99,7 +99,7 @@ fn finding(scan: &Scan<'_>, cycle: &Cycle) -> Finding {
     if !cycle.is_likely() {
         finding.alert.severity = Severity::Warning;
     }
-    let behind = cycle.behind.iter().map(|&at| &scan.scene.tasks[at]);
+    let behind = cycle.behind.iter().map(|&at| &scan.situation.tasks[at]);
     finding.tasks.extend(behind.clone().map(|task| task.id));
     finding.alert.behind = Behind {
         tasks: behind.map(task_party).collect(),
@@ -123,9 +123,9 @@ fn finding(scan: &Scan<'_>, cycle: &Cycle) -> Finding {
 
 /// Text about the unproven fact that the cycle is based on; empty if it is certain.
 fn doubt(scan: &Scan<'_>, cycle: &Cycle) -> String {
-    let heir = cycle.steps.iter().find_map(|step| step.heir);
-    match heir.map(|heir| scan.scene.candidates[heir].name.as_str()) {
-        Some(name) => PitfallRule::fill(POSSIBLE, &[("heir", name)]).unwrap_or_default(),
+    let candidate = cycle.steps.iter().find_map(|step| step.candidate);
+    match candidate.map(|candidate| scan.situation.candidates[candidate].name.as_str()) {
+        Some(name) => PitfallRule::fill(POSSIBLE, &[("candidate", name)]).unwrap_or_default(),
         None if cycle.is_certain() => String::new(),
         None => DOUBT.to_string(),
     }
@@ -135,12 +135,12 @@ fn arcs<'a>(scan: &Scan<'a>, cycle: &Cycle) -> Vec<ArcCut<'a>> {
     let steps = &cycle.steps;
     let arcs = steps.iter().enumerate().map(|(nth, step)| {
         let before = &steps[(nth + steps.len() - 1) % steps.len()];
-        let resource = &scan.scene.resources[step.resource];
+        let resource = &scan.situation.resources[step.resource];
         ArcCut {
-            task: &scan.scene.tasks[step.task],
+            task: &scan.situation.tasks[step.task],
             resource,
             waiter: &resource.waiters[step.waiter],
-            owned: (before.link, &scan.scene.resources[before.resource]),
+            owned: (before.link, &scan.situation.resources[before.resource]),
         }
     });
     arcs.collect()
@@ -220,7 +220,7 @@ fn shown(scan: &Scan<'_>, arc: &ArcCut<'_>, step: &wait_graph::CycleStep) -> Ste
 /// `held 41.6 s, taken at snapshot.rs:92, by`
 fn how(scan: &Scan<'_>, resource: &Resource, step: &wait_graph::CycleStep) -> String {
     let only = |role: Role| resource.ends.iter().filter(|end| end.role == role).count() == 1;
-    let who = |role, tie| match (only(role), tie) {
+    let who = |role, evidence| match (only(role), evidence) {
         (true, Evidence::Proven | Evidence::Said) => "only this task intends to",
         (true, Evidence::Seen) => "only this task was seen to",
         (false, Evidence::Proven | Evidence::Said) => "this task intends to",
@@ -230,7 +230,7 @@ fn how(scan: &Scan<'_>, resource: &Resource, step: &wait_graph::CycleStep) -> St
         Dependency::Holds(h) => {
             let holder = &resource.holders[h];
             let taken = words::taken(holder.spot.as_ref());
-            let held = match step.heir {
+            let held = match step.candidate {
                 None => "held",
                 Some(_) => "not released for",
             };
@@ -250,7 +250,7 @@ fn how(scan: &Scan<'_>, resource: &Resource, step: &wait_graph::CycleStep) -> St
                 time(scan.age(since))
             )
         }
-        Dependency::Receives(tie) => {
+        Dependency::Receives(evidence) => {
             let fill = match resource.capacity {
                 Some(capacity) => format!(
                     "{}/{}, full",
@@ -259,9 +259,9 @@ fn how(scan: &Scan<'_>, resource: &Resource, step: &wait_graph::CycleStep) -> St
                 ),
                 None => units::count(resource.length),
             };
-            format!("{fill}; {} receive", who(Role::Receive, tie))
+            format!("{fill}; {} receive", who(Role::Receive, evidence))
         }
-        Dependency::Sends(tie) => format!("empty; {} send", who(Role::Send, tie)),
+        Dependency::Sends(evidence) => format!("empty; {} send", who(Role::Send, evidence)),
     }
 }
 

@@ -48,7 +48,7 @@ struct Owner<'a> {
 /// Reports all futurelocks: granted turns that were not taken, and guards.
 pub(in crate::diagnose::alert) fn futurelocks(scan: &Scan<'_>, found: &mut Vec<Finding>) {
     for resource in scan
-        .scene
+        .situation
         .resources
         .iter()
         .filter(|resource| is_taken_in_turn(resource))
@@ -90,15 +90,15 @@ fn granted<'a>(scan: &Scan<'a>, waiter: &'a WaitingTask) -> Option<Owner<'a>> {
 fn held<'a>(scan: &Scan<'a>, holder: &'a HoldingTask) -> Option<Owner<'a>> {
     let task = scan.task(holder.task).filter(|task| is_judged(task))?;
     let exclusive = holder.role != Role::Read;
-    (holder.seat == FutureRef::Aside && task.state == TaskState::Waiting && exclusive).then(|| {
-        Owner {
+    (holder.future == FutureRef::Aside && task.state == TaskState::Waiting && exclusive).then(
+        || Owner {
             task,
             proc: holder.proc.clone().unwrap_or_else(|| task.root.clone()),
             place: None,
             since: holder.since,
             holds: true,
-        }
-    })
+        },
+    )
 }
 
 fn finding(scan: &Scan<'_>, resource: &Resource, owner: &Owner<'_>) -> Option<Finding> {
@@ -109,7 +109,7 @@ fn finding(scan: &Scan<'_>, resource: &Resource, owner: &Owner<'_>) -> Option<Fi
     // Prefer a waiter of the same task: it certainly cannot resume.
     let own = waiting
         .clone()
-        .find(|waiter| waiter.task == Some(owner.task.id) && waiter.seat != FutureRef::Aside);
+        .find(|waiter| waiter.task == Some(owner.task.id) && waiter.future != FutureRef::Aside);
     let victim = match own {
         Some(own) => own,
         None if owner.holds => return None,
@@ -136,11 +136,16 @@ fn finding(scan: &Scan<'_>, resource: &Resource, owner: &Owner<'_>) -> Option<Fi
     finding.alert.certain = certain;
     finding.alert.steps = steps(scan, resource, owner, victim);
     finding.alert.behind = behind(scan, resource, victim, task);
-    Some(told(finding, resource, owner, victim))
+    Some(with_texts(finding, resource, owner, victim))
 }
 
 /// Fills in the texts.
-fn told(finding: Finding, resource: &Resource, owner: &Owner<'_>, victim: &WaitingTask) -> Finding {
+fn with_texts(
+    finding: Finding,
+    resource: &Resource,
+    owner: &Owner<'_>,
+    victim: &WaitingTask,
+) -> Finding {
     let (task, certain) = (&owner.task.name, finding.alert.certain);
     let future = last(&owner.proc);
     let doubt = if certain {

@@ -51,7 +51,7 @@ pub(in crate::diagnose::alert) const NEVER_POLLED: PitfallRule = PitfallRule {
 /// Detached tasks that panicked, grouped by root proc.
 pub(in crate::diagnose::alert) fn detached(scan: &Scan<'_>, found: &mut Vec<Finding>) {
     let mut roots: BTreeMap<&str, Vec<&Ended>> = BTreeMap::new();
-    let ended = scan.scene.ended.iter();
+    let ended = scan.situation.ended.iter();
     for ended in ended.filter(|ended| ended.detached == Some(true)) {
         roots.entry(&ended.root).or_default().push(ended);
     }
@@ -109,7 +109,7 @@ pub(in crate::diagnose::alert) fn large(scan: &Scan<'_>, found: &mut Vec<Finding
         scan.limit(Limit::LargeFutureWarn),
         scan.limit(Limit::LargeFutureNote),
     );
-    for proc in &scan.scene.procs {
+    for proc in &scan.situation.procs {
         let is_note = note > 0 && proc.future_bytes >= note;
         let is_warning = warn > 0 && proc.future_bytes >= warn;
         if !is_note && !is_warning {
@@ -120,7 +120,7 @@ pub(in crate::diagnose::alert) fn large(scan: &Scan<'_>, found: &mut Vec<Finding
             *bytes >= warn
                 && proc.future_bytes.saturating_sub(*bytes) < warn
                 && scan
-                    .scene
+                    .situation
                     .procs
                     .iter()
                     .any(|other| other.path == *part && other.path != proc.path)
@@ -162,7 +162,7 @@ pub(in crate::diagnose::alert) fn large(scan: &Scan<'_>, found: &mut Vec<Finding
 
 /// Procs whose calls are dropped without a poll.
 pub(in crate::diagnose::alert) fn never_polled(scan: &Scan<'_>, found: &mut Vec<Finding>) {
-    for proc in &scan.scene.procs {
+    for proc in &scan.situation.procs {
         let times = match proc.lost_races {
             Some(lost) => proc.never_polled.saturating_sub(lost),
             // The number of lost races is unknown, but branches are polled at times.

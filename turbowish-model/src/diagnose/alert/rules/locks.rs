@@ -45,7 +45,7 @@ pub(in crate::diagnose::alert) const LOCK_CONVOY: PitfallRule = PitfallRule {
 pub(in crate::diagnose::alert) fn guards(scan: &Scan<'_>, found: &mut Vec<Finding>) {
     let exclusive = [Kind::Mutex, Kind::RwLock];
     let locks = scan
-        .scene
+        .situation
         .resources
         .iter()
         .filter(|resource| exclusive.contains(&resource.kind));
@@ -115,7 +115,7 @@ fn guard(scan: &Scan<'_>, resource: &Resource, holder: &HoldingTask, task: &Task
 pub(in crate::diagnose::alert) fn convoys(scan: &Scan<'_>, found: &mut Vec<Finding>) {
     let locks = [Kind::Mutex, Kind::RwLock];
     for resource in scan
-        .scene
+        .situation
         .resources
         .iter()
         .filter(|resource| locks.contains(&resource.kind))

@@ -90,7 +90,7 @@ fn open<'a>(scan: &Scan<'a>, worker: &'a WorkerThread) -> Option<Open<'a>> {
 /// Reports polls in progress: long ones, and those long enough to hold their worker.
 pub(in crate::diagnose::alert) fn open_polls(scan: &Scan<'_>, found: &mut Vec<Finding>) {
     let blocked = scan.limit(Limit::BlockedWorker);
-    let workers = &scan.scene.workers;
+    let workers = &scan.situation.workers;
     let open: Vec<Open<'_>> = workers
         .iter()
         .filter_map(|worker| open(scan, worker))
@@ -119,7 +119,10 @@ pub(in crate::diagnose::alert) fn open_polls(scan: &Scan<'_>, found: &mut Vec<Fi
             found.push(long_poll_now(open, long));
         }
     }
-    let stopped = scan.scene.heartbeat.filter(|at| scan.age(*at) >= blocked);
+    let stopped = scan
+        .situation
+        .heartbeat
+        .filter(|at| scan.age(*at) >= blocked);
     if let Some(at) = stopped
         && held == 0
     {

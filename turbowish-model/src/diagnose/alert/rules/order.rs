@@ -59,19 +59,25 @@ struct Edge<'a> {
 
 impl Orders {
     /// Records the orders in a situation.
-    pub(in crate::diagnose::alert) fn record(&mut self, scene: &Situation) {
-        let edges: Vec<Edge<'_>> = counted(scene).into_iter().chain(shown(scene)).collect();
+    pub(in crate::diagnose::alert) fn record(&mut self, situation: &Situation) {
+        let edges: Vec<Edge<'_>> = counted(situation)
+            .into_iter()
+            .chain(shown(situation))
+            .collect();
         if edges.is_empty() && self.0.is_empty() {
             return;
         }
-        let locks = scene.resources.iter().filter(|resource| is_lock(resource));
+        let locks = situation
+            .resources
+            .iter()
+            .filter(|resource| is_lock(resource));
         let locks: BTreeSet<u64> = locks.map(|resource| resource.id).collect();
         self.0
             .retain(|(a, b), _| locks.contains(a) && locks.contains(b));
         for edge in edges {
             let (a, b) = edge.pair;
             if a != b && locks.contains(&a) && locks.contains(&b) {
-                self.add(scene.now, edge);
+                self.add(situation.now, edge);
             }
         }
     }
@@ -104,8 +110,8 @@ fn is_lock(resource: &Resource) -> bool {
 }
 
 /// The orders that the runtime counted.
-fn counted(scene: &Situation) -> Vec<Edge<'_>> {
-    let orders = scene.orders.iter().map(|order| Edge {
+fn counted(situation: &Situation) -> Vec<Edge<'_>> {
+    let orders = situation.orders.iter().map(|order| Edge {
         pair: (order.first.resource, order.second.resource),
         task: (order.task, &order.name),
         roles: (
@@ -124,9 +130,13 @@ type OrderClaim<'a> = (u64, u64, Role, Option<&'a Spot>, bool);
 
 /// The orders that the situation itself shows: tasks that hold two locks, or hold one and wait for
 /// another.
-fn shown(scene: &Situation) -> Vec<Edge<'_>> {
+fn shown(situation: &Situation) -> Vec<Edge<'_>> {
     let mut claims: BTreeMap<u64, Vec<OrderClaim<'_>>> = BTreeMap::new();
-    for resource in scene.resources.iter().filter(|resource| is_lock(resource)) {
+    for resource in situation
+        .resources
+        .iter()
+        .filter(|resource| is_lock(resource))
+    {
         for holder in &resource.holders {
             let claim = (
                 holder.since,
@@ -149,7 +159,7 @@ fn shown(scene: &Situation) -> Vec<Edge<'_>> {
         }
     }
     let mut edges = Vec::new();
-    for task in &scene.tasks {
+    for task in &situation.tasks {
         let Some(claims) = claims.get_mut(&task.id) else {
             continue;
         };
@@ -206,7 +216,7 @@ fn conflicts(one: &Seen, other: &Seen) -> bool {
 
 fn inversion(scan: &Scan<'_>, (a, b): (u64, u64), seen: &Seen, back: &Seen) -> Option<Finding> {
     let resource = |id| {
-        scan.scene
+        scan.situation
             .resources
             .iter()
             .find(|resource| resource.id == id)

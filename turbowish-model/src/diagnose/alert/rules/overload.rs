@@ -27,7 +27,7 @@ pub(in crate::diagnose::alert) const OVERLOAD: PitfallRule = PitfallRule {
 
 /// Sources with more events than the limit.
 pub(in crate::diagnose::alert) fn overload(scan: &Scan<'_>, found: &mut Vec<Finding>) {
-    for source in &scan.scene.sources {
+    for source in &scan.situation.sources {
         if source.events <= scan.limit(Limit::Overload) {
             continue;
         }

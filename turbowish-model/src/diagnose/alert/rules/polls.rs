@@ -61,7 +61,7 @@ pub(in crate::diagnose::alert) fn long_polls(scan: &Scan<'_>, found: &mut Vec<Fi
         scan.limit(Limit::LongPollWarn),
         scan.limit(Limit::LongPollAlert),
     );
-    for proc in &scan.scene.procs {
+    for proc in &scan.situation.procs {
         let counts = scan.memory.proc(proc);
         let slow = counts.slow;
         let worst = proc.longest_ns;
@@ -108,7 +108,7 @@ pub(in crate::diagnose::alert) fn long_polls(scan: &Scan<'_>, found: &mut Vec<Fi
 /// Text about the largest run delay of a worker, if it could explain one long poll. In which polls
 /// it fell is unknown.
 fn run_delay(scan: &Scan<'_>) -> Option<String> {
-    let workers = scan.scene.workers.iter();
+    let workers = scan.situation.workers.iter();
     let delays = workers.filter_map(|worker| {
         let (length, delay) = scan.memory.run_delays.long(worker, scan.now())?;
         Some((delay, length, worker))

@@ -77,7 +77,7 @@ fn victim<'a>(scan: &Scan<'a>, task: &'a Task, turn: &Node) -> Option<&'a Node> 
                 && waiter.place == node.place
                 && waiter.proc.as_ref() == Some(&node.proc)
         };
-        let mut resources = scan.scene.resources.iter();
+        let mut resources = scan.situation.resources.iter();
         // A waiter that is not listed may be this one.
         resources.any(|resource| {
             let is_cut = resource.waiting > resource.waiters.len() as u64;

@@ -49,11 +49,11 @@ pub(in crate::diagnose::alert) fn snoozed(scan: &Scan<'_>, found: &mut Vec<Findi
             }
         }
     }
-    for resource in &scan.scene.resources {
+    for resource in &scan.situation.resources {
         for waiter in &resource.waiters {
             let task = scan.task(waiter.task).filter(|task| is_judged(task));
             // A future below the task's root is about to be polled, or its parent is reported.
-            let aside = waiter.seat == FutureRef::Aside;
+            let aside = waiter.future == FutureRef::Aside;
             if let Some(task) = task.filter(|task| aside && was_left(task, waiter))
                 && !is_known(task, waiter)
             {

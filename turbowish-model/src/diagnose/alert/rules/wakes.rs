@@ -241,7 +241,7 @@ fn gets_nowhere(scan: &Scan<'_>, task: &Task, passed: u64, counts: TaskCounts) -
 /// Procs most of whose polls have no effect.
 pub(in crate::diagnose::alert) fn spurious(scan: &Scan<'_>, found: &mut Vec<Finding>) {
     for proc in scan
-        .scene
+        .situation
         .procs
         .iter()
         .filter(|proc| proc.spurious.is_some())

@@ -1,0 +1,77 @@
+//! Data waiting to be shown, the current place, and the state of the sessions with processes that
+//! the user has left.
+
+use turbowish_model::snapshot::Snapshot;
+
+use super::{PauseRequest, PausedTask, Peer, Tables, View, Window};
+use crate::detail::length::Lengths;
+use crate::detail::rich_line::Link;
+use crate::tui::history::History;
+use crate::tui::mutes::Mutes;
+use crate::tui::preview::Preview;
+use crate::tui::record::Record;
+
+/// Data that have arrived and are not shown yet.
+#[derive(Debug, Default)]
+pub(crate) struct Pending {
+    /// The last snapshot, if it waits.
+    pub(crate) held: Option<Box<Snapshot>>,
+    /// The record that the held data belong to, if any.
+    pub(crate) of: Option<Link>,
+    /// The time at which the display was frozen, on the console's clock.
+    pub(crate) frozen_ns: Option<u64>,
+    /// The time of the last key, on the console's clock.
+    pub(crate) key_ns: Option<u64>,
+}
+
+/// The current place, the history, and the sessions with other processes.
+#[derive(Debug, Default)]
+pub(crate) struct Navigation {
+    /// The data received for the open record: the rows of the tables do not change.
+    pub(crate) near: Option<Box<Snapshot>>,
+    /// The worst rows of all tables, as last received while a record is open.
+    pub(crate) survey: Option<Box<Snapshot>>,
+    /// The entry of the triage list that the open record belongs to, if the user has stepped to it.
+    pub(crate) step: Option<Step>,
+    /// The preview, if it is on.
+    pub(crate) preview: Option<Preview>,
+    /// The history of fill levels of resources, recorded in every view.
+    pub(crate) lengths: Lengths,
+    pub(crate) history: History,
+    /// The sessions with other processes.
+    pub(crate) sessions: Vec<Session>,
+    /// Tasks of all processes that this console has paused.
+    pub(crate) holds: Vec<PausedTask>,
+    /// Requests of the key `p`, until the rows show their effect.
+    pub(crate) toggles: Vec<PauseRequest>,
+    /// The message about the last successful action, shown until the next key.
+    pub(crate) news: Option<String>,
+    /// The muted alerts.
+    pub(crate) mutes: Mutes,
+    /// The history of the command line, the most recent at the end.
+    pub(crate) commands: Vec<String>,
+    /// Confirmed filters of all tables, the most recent at the end.
+    pub(crate) filters: Vec<String>,
+}
+
+/// The session with a process that the user has switched away from.
+#[derive(Debug)]
+pub(crate) struct Session {
+    pub(crate) peer: Peer,
+    pub(crate) view: View,
+    pub(crate) window: Window,
+    /// The tables, without rows.
+    pub(crate) tables: Tables,
+    pub(crate) record: Option<Record>,
+    pub(crate) history: History,
+    pub(crate) mutes: Mutes,
+}
+
+/// A position in the triage list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Step {
+    /// From 0; if the entry has left the list, the next one takes its position.
+    pub(crate) at: usize,
+    /// Whether the entry is still in the list.
+    pub(crate) stands_out: bool,
+}

@@ -1,0 +1,366 @@
+//! Each program soon raises its own alert, with the right parties, and no other; healthy ones none.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use turbowish_model::query::{Query, Rows};
+use turbowish_model::snapshot::alert::{Alert, PartyKind};
+use turbowish_model::snapshot::{IntentRow, Snapshot};
+use turbowish_wire::client::{Connection, Target};
+
+/// Ends with its input, which this holds.
+struct Program {
+    child: Child,
+    _folder: tempfile::TempDir,
+    connection: Connection,
+}
+
+impl Program {
+    async fn start(path: &str, limits: &str) -> Program {
+        let own = std::fs::Permissions::from_mode(0o700);
+        let folder = tempfile::Builder::new().permissions(own).tempdir();
+        let folder = folder.expect("a folder");
+        let mut child = Command::new(path)
+            .env("TURBOWISH_RUNTIME_DIR", folder.path())
+            .env("TURBOWISH_LIMITS", limits)
+            .env("KV_DIR", folder.path())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .spawn()
+            .expect("the program starts");
+        let socket = turbowish_wire::discovery::socket(folder.path(), child.id());
+        let connection = connected(&mut child, &socket).await;
+        Program {
+            child,
+            _folder: folder,
+            connection,
+        }
+    }
+
+    async fn snapshot(&self) -> Snapshot {
+        let query = Query {
+            tasks: Some(Rows::default()),
+            resources: Some(Rows::default()),
+            ..Query::default()
+        };
+        self.connection.snapshot(&query).await.expect("a snapshot")
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        drop(self.child.stdin.take());
+        let _ = self.child.wait();
+    }
+}
+
+async fn connected(child: &mut Child, socket: &Path) -> Connection {
+    let target = Target::Socket(socket.to_owned());
+    let begun = Instant::now();
+    loop {
+        match Connection::connect(&target).await {
+            Ok(connection) => return connection,
+            Err(error) => assert!(begun.elapsed() < Duration::from_secs(10), "{error}"),
+        }
+        assert!(child.try_wait().expect("a child").is_none(), "it ended");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+/// `deadlock alert: tasks there, back; resources mutex alice, mutex bob; debit self.to.lock()`
+fn line(alert: &Alert) -> String {
+    let of = |kind: PartyKind| {
+        let parties = alert.parties.iter().filter(move |party| party.kind == kind);
+        let names: Vec<&str> = parties.map(|party| party.name.as_str()).collect();
+        names.join(", ")
+    };
+    let at = alert.at.as_ref();
+    let place = at.and_then(|at| at.place.as_ref());
+    format!(
+        "{} {} | {} | {} | {} | {}",
+        alert.pitfall.id(),
+        alert.severity.word(),
+        of(PartyKind::Task),
+        of(PartyKind::Resource),
+        at.map_or("", |at| at.proc.rsplit("::").next().unwrap_or("")),
+        place.map_or("", |place| place.expr.as_str()),
+    )
+}
+
+/// One at a time: some of the programs want all of the machine.
+static ALONE: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
+
+/// Polls may be long: a machine that tests do not have for themselves keeps threads from running.
+const LONG_POLLS: &str = "long_poll.warn=10s,long_poll.alert=10s";
+
+async fn check(path: &str, limits: &str, expected: &str) {
+    let _alone = ALONE.lock().await;
+    let program = Program::start(path, limits).await;
+    let within = Duration::from_secs(SOON);
+    let begun = Instant::now();
+    let mut seen = Vec::new();
+    while begun.elapsed() < within {
+        let snapshot = program.snapshot().await;
+        seen = snapshot.alerts.rows.iter().map(line).collect();
+        if seen == [expected] {
+            println!("after {:?}: {expected}", begun.elapsed());
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    let late = program.snapshot().await;
+    panic!("expected {expected}, got {seen:#?}; in {late:#?}");
+}
+
+/// No alert for so long. Who has a lock when its thread is kept from running has it for that long,
+/// too.
+async fn check_none(path: &str, long: Duration) {
+    let _alone = ALONE.lock().await;
+    let limits = format!("{LONG_POLLS},guard_across_await.held=2s");
+    let program = Program::start(path, &limits).await;
+    let begun = Instant::now();
+    while begun.elapsed() < long {
+        let snapshot = program.snapshot().await;
+        let seen: Vec<&Alert> = snapshot.alerts.rows.iter().collect();
+        assert!(seen.is_empty(), "after {:?}: {seen:#?}", begun.elapsed());
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+}
+
+#[tokio::test]
+async fn a_late_console_sees_all_tasks() {
+    let _alone = ALONE.lock().await;
+    let program = Program::start(env!("CARGO_BIN_EXE_parked"), "").await;
+    let query = Query {
+        tasks: Some(Rows {
+            limit: 50,
+            ..Rows::default()
+        }),
+        ..Query::default()
+    };
+    let parked = async {
+        loop {
+            let begun = Instant::now();
+            let page = program
+                .connection
+                .snapshot(&query)
+                .await
+                .expect("a page")
+                .tasks;
+            assert!(page.total <= 50_000 && page.rows.len() <= 50);
+            if page.total == 50_000 {
+                return begun.elapsed();
+            }
+        }
+    };
+    let took = tokio::time::timeout(Duration::from_secs(20), parked).await;
+    println!(
+        "first page of 50,000 tasks: {:?}",
+        took.expect("all of them")
+    );
+}
+
+/// Who means to do what, long before it is a wait: `counter will send surely`, and nobody who means
+/// nothing.
+#[tokio::test]
+async fn a_deadlock_is_certain_because_of_what_the_source_says() {
+    let _alone = ALONE.lock().await;
+    let program = Program::start(env!("CARGO_BIN_EXE_unsent"), "").await;
+    let begun = Instant::now();
+    let snapshot = loop {
+        let snapshot = program.snapshot().await;
+        if !snapshot.alerts.rows.is_empty() {
+            break snapshot;
+        }
+        assert!(begun.elapsed() < Duration::from_secs(SOON), "no alert");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    };
+    let alert = &snapshot.alerts.rows[0];
+    assert!(alert.certain, "{alert:#?}");
+    let resources = &snapshot.resources.rows;
+    let totals = resources.iter().find(|row| row.name == "mpsc totals");
+    let totals = totals.expect("the channel");
+    // The end was never used, and who will use it is known.
+    assert_eq!(totals.senders, [None]);
+    let meant = |rows: &[IntentRow]| {
+        let rows = rows.iter().map(|row| {
+            let (task, role) = (row.task.as_deref().unwrap_or("?"), row.role.word());
+            format!("{task} {role} in {}", row.proc)
+        });
+        rows.collect::<Vec<_>>()
+    };
+    assert_eq!(meant(&totals.will), ["counter send in unsent::count"]);
+    assert_eq!(meant(&totals.may), ["settler recv in unsent::settle"]);
+    assert_eq!((totals.will_count, totals.may_count), (1, 1));
+    let tasks = &snapshot.tasks.rows;
+    let counter = tasks.iter().find(|row| row.name == "counter");
+    let counter = counter.expect("the task");
+    let will = counter.will.iter().map(|aim| aim.resource.as_str());
+    assert_eq!(will.collect::<Vec<_>>(), ["mpsc totals"]);
+    assert_eq!(counter.may, []);
+}
+
+/// What a program counts is seen from outside with its value, and what it costs to look.
+#[tokio::test]
+async fn counters_come_with_their_values() {
+    let _alone = ALONE.lock().await;
+    let program = Program::start(env!("CARGO_BIN_EXE_overload-of-counters"), "").await;
+    let query = Query {
+        counters: Some(Rows::default()),
+        ..Query::default()
+    };
+    let seen = async {
+        loop {
+            let snapshot = program
+                .connection
+                .snapshot(&query)
+                .await
+                .expect("an answer");
+            let rows = &snapshot.counters.rows;
+            let row = |name: &str| rows.iter().find(|row| row.name == name);
+            let last = row("last sum").and_then(|row| row.value);
+            if let (Some(numbers), Some(last)) = (row("numbers"), last) {
+                assert_eq!(last, 1_000);
+                assert!(numbers.total >= Some(1_000) && numbers.added == numbers.total);
+                let proc = numbers.proc.as_deref();
+                assert_eq!(proc, Some("overload_of_counters::sum"));
+                let cost = snapshot
+                    .process
+                    .own_cost
+                    .expect("it was measured at the start");
+                assert!(
+                    cost.poll_ps > 0 && cost.counter_ps > 0 && cost.ppm > 0,
+                    "{cost:?}"
+                );
+                return cost;
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    let cost = tokio::time::timeout(Duration::from_secs(10), seen).await;
+    println!("{:?}", cost.expect("a gauge that was set"));
+}
+
+/// A poll that is long because the machine does not run its thread is told so, and not as file I/O.
+#[tokio::test]
+async fn a_preempted_poll_is_told_as_run_delay() {
+    if !Path::new("/proc/thread-self/schedstat").exists() {
+        println!("skipped: this system does not tell the run delay of a thread");
+        return;
+    }
+    let _alone = ALONE.lock().await;
+    let program = Program::start(env!("CARGO_BIN_EXE_preempted"), "").await;
+    // However much of the core it is left.
+    let told = |alert: &Alert| {
+        let machine = "The kernel did not run thread main for ";
+        let alike = |fix: &String| fix.contains("spawn_blocking");
+        alert.pitfall.id() == "blocked_worker"
+            && alert
+                .title
+                .starts_with("blocked worker main: the kernel did not run it for ")
+            && alert.why.contains(machine)
+            && alert.fixes.iter().any(|fix| fix.contains("more cores"))
+            && !alert.fixes.iter().any(alike)
+    };
+    let begun = Instant::now();
+    loop {
+        let snapshot = program.snapshot().await;
+        let alerts = &snapshot.alerts.rows;
+        if let Some(alert) = alerts.iter().find(|alert| told(alert)) {
+            println!("after {:?}: {}", begun.elapsed(), alert.title);
+            return;
+        }
+        let elapsed = begun.elapsed();
+        assert!(elapsed < Duration::from_secs(60), "{alerts:#?}");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+macro_rules! well {
+    ($($name:ident $program:literal $seconds:literal;)*) => {$(
+        #[tokio::test]
+        async fn $name() {
+            let path = env!(concat!("CARGO_BIN_EXE_", $program));
+            check_none(path, Duration::from_secs($seconds)).await;
+        }
+    )*};
+}
+
+well! {
+    healthy "healthy" 10;
+    busy_selects "busy-selects" 60;
+    busy_server "busy-server" 60;
+    cancel_safe "cancel-safe" 10;
+    future_moved "future-moved" 5;
+    receiver_given_away "receiver-given-away" 5;
+}
+
+macro_rules! pitfalls {
+    ($limits:expr; $($name:ident $program:literal $expected:literal;)*) => {$(
+        #[tokio::test]
+        async fn $name() {
+            let path = env!(concat!("CARGO_BIN_EXE_", $program));
+            check(path, $limits, $expected).await;
+        }
+    )*};
+}
+
+/// Seconds; what is promised is two, and the test machine does other things, too.
+const SOON: u64 = 6;
+
+// The pitfall is a long poll: one alert reports it, not two.
+pitfalls! {
+    "";
+    long_poll "long-poll" "long_poll warning |  |  | digest | ";
+    blocked_worker "blocked-worker" "blocked_worker alert | snapshot |  | write_snapshot | tokio::task::yield_now()";
+    never_yields "never-yields" "never_yields alert | solver |  | solve | ";
+    starvation "starvation" "starvation warning | answerer |  |  | ";
+    yields_rarely "yields-rarely" "yields_rarely warning | encoder |  | encode | ";
+    blocked_executor "blocked-executor" "blocked_worker alert |  |  |  | ";
+}
+
+pitfalls! {
+    LONG_POLLS;
+    deadlock "deadlock" "deadlock alert | there, back | mutex bob, mutex alice | debit | to.lock()";
+    deadlock_in_crowd "deadlock-in-crowd" "deadlock alert | there, back | mutex bob, mutex alice | debit | to.lock()";
+    deadlock_of_permits "deadlock-of-permits" "deadlock alert | left, right | semaphore buffers | copy | buffers.acquire()";
+    guard_moved "guard-moved" "self_deadlock warning | writer | mutex ledger | hand_over | LOCK.lock()";
+    cycle_through_channel "cycle-through-channel"
+        "deadlock alert | replica, snapshot, producer | mutex log, mutex db, mpsc jobs | replicate | log.lock()";
+    deadlock_before_recv "deadlock-before-recv"
+        "deadlock alert | producer, replica, snapshot | mpsc jobs, mutex log, mutex db | produce | jobs.send(job)";
+    deadlock_before_recv_said "deadlock-before-recv-said"
+        "deadlock alert | producer, replica, snapshot | mpsc jobs, mutex log, mutex db | produce | jobs.send(job)";
+    unsent "unsent" "deadlock alert | settler, counter | mpsc totals, mutex db | settle | totals.recv()";
+    given_up_receiver "given-up-receiver" "blocked_sender alert | producer, server | mpsc jobs | produce | jobs.send(job)";
+    self_deadlock "self-deadlock" "self_deadlock alert | refresher | mutex cache | fill | cache.lock()";
+    futurelock "futurelock" "futurelock alert | runner | mutex db | save | lock.lock()";
+    futurelock_of_two_writers "futurelock-of-two-writers" "futurelock alert | runner | rwlock table | write | table.write()";
+    futurelock_of_tokio "futurelock-of-tokio" "futurelock alert | runner |  | save | lock.lock()";
+    stream_stall "stream-stall" "stream_stall warning | importer |  | fetch | tokio::time::sleep(Duration::from_millis(20 * page))";
+    self_deadlock_in_select "self-deadlock-in-select" "self_deadlock alert | runner | mutex state | report | state.lock()";
+    lost_waker "lost-waker" "lost_waker alert | server |  | wait_for_flag | poll_fn(|_| { if READY.load(Ordering::Relaxed) { Poll::Ready(()) } else { Poll::Pending } })";
+    self_wake_spin "self-wake-spin" "self_wake_spin warning | connector |  | until_connected | poll_fn(|cx| { cx.waker().wake_by_ref(); Poll::<()>::Pending })";
+    guard_across_await "guard-across-await" "guard_across_await warning | updater | mutex config | fetch | tokio::time::sleep(Duration::from_secs(5))";
+    lock_convoy "lock-convoy" "lock_convoy warning |  | mutex spoon | eat | spoon.lock()";
+    large_future "large-future" "large_future warning |  |  | copy | ";
+    never_polled "never-polled" "never_polled warning |  |  | flush | ";
+    detached_failure "detached-failure" "detached_failure alert | refresher |  | refresh | ";
+    waker_churn "waker-churn" "waker_churn note | poller |  | poll_all | poll_fn(|cx| { kept.clear(); kept.extend((0..32).map(|_| cx.waker().clone())); tick.poll_tick(cx).map(|_| ()) })";
+    blocked_sender "blocked-sender" "blocked_sender alert | producer, consumer | mpsc jobs | produce | jobs.send(job)";
+    buffer_bloat "buffer-bloat" "buffer_bloat warning |  | mpsc frames |  | ";
+    overload "overload" "overload warning |  |  | tiny | ";
+    overload_of_counters "overload-of-counters" "overload warning |  |  | sum | ";
+    lock_order_inversion "lock-order-inversion" "lock_order_inversion warning | there, back | mutex alice, mutex bob |  | ";
+    snoozed_future "snoozed-future" "snoozed_future warning | runner |  | listen | stop.notified()";
+    cancel_unsafe_select "cancel-unsafe-select" "cancel_unsafe_select warning |  | mpsc bytes | serve | tokio::select! {..}";
+    timeout_half_done "timeout-half-done"
+        "timeout_half_done warning |  | mpsc jobs | work | timeout(Duration::from_millis(10), push(&mut jobs))";
+    lock_order_unseen "lock-order-unseen" "lock_order_inversion warning | there, back | mutex alice, mutex bob |  | ";
+    lock_order_of_owned "lock-order-of-owned" "lock_order_inversion warning | there, back | mutex alice, mutex bob |  | ";
+    spurious_polls "spurious-polls" "spurious_polls warning |  |  | take_turns | ";
+    never_polled_at_times "never-polled-at-times" "never_polled warning |  |  | flush | ";
+    unbounded_growth "unbounded-growth" "unbounded_growth warning |  | mpsc lines |  | ";
+}
