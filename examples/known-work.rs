@@ -1,5 +1,4 @@
-//! Known work: a parent spins 10 ms, its child 20 ms and sleeps 100 ms between, three levels, fifty
-//! times.
+//! Known work: a parent spins 10 ms, its child 20 ms and sleeps 100 ms between, three levels, fifty times.
 //!
 //! Also recursion, a call that a timeout drops, and one that panics. Run it with a report:
 //! `TURBOWISH_REPORT=1 cargo run --release --example known-work [ROUNDS]`.

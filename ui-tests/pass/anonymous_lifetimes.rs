@@ -1,5 +1,4 @@
-//! Anonymous lifetimes in the `impl Trait` of an argument: an `async fn` may have them, a plain
-//! `fn` may not.
+//! Anonymous lifetimes in the `impl Trait` of an argument: an `async fn` may have them, a plain `fn` may not.
 
 use std::fmt::Debug;
 use std::future::ready;

@@ -1,5 +1,4 @@
-//! Every argument, on every item, alone and inherited; all of them are accepted with the feature
-//! off as well.
+//! Every argument, on every item, alone and inherited; all of them are accepted with the feature off as well.
 
 use turbowish::instrument;
 

@@ -1,5 +1,4 @@
-//! What `async` closures can be given to, lend, borrow and be made of: bounds old and new,
-//! higher-ranked, boxed, nested.
+//! What `async` closures can be given to, lend, borrow and be made of: bounds old and new, higher-ranked, boxed, nested.
 #![deny(warnings)]
 
 use std::collections::BTreeMap;

@@ -1,5 +1,4 @@
-//! An `async` closure is called, captures, coerces and drops as written, and is as `Send` as it
-//! was.
+//! An `async` closure is called, captures, coerces and drops as written, and is as `Send` as it was.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;

@@ -1,5 +1,5 @@
-//! Above `#[async_recursion]`, whose block captures what the body uses and nothing else: its future
-//! stays `Send`, and an argument that the body does not use is dropped when the call is made.
+//! Above `#[async_recursion]`, whose block captures what the body uses and nothing else: its future stays `Send`, and an argument that
+//! the body does not use is dropped when the call is made.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;

@@ -1,5 +1,4 @@
-//! Arguments and locals are dropped in the order of the plain function: on completion, and when the
-//! call is cancelled.
+//! Arguments and locals are dropped in the order of the plain function: on completion, and when the call is cancelled.
 
 #![allow(unused)]
 

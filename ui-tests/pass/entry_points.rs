@@ -1,5 +1,4 @@
-//! What `main` may return and be annotated with; annotated functions inside of annotated functions,
-//! blocks and constants.
+//! What `main` may return and be annotated with; annotated functions inside of annotated functions, blocks and constants.
 #![deny(warnings, unused)]
 
 use std::process::{ExitCode, Termination};

@@ -1,5 +1,4 @@
-//! A macro that may await is entered with a marker, which changes nothing else: no value, no drop,
-//! no lint.
+//! A macro that may await is entered with a marker, which changes nothing else: no value, no drop, no lint.
 #![deny(warnings, unused, unused_results, let_underscore, rust_2018_idioms, future_incompatible)]
 #![deny(unused_qualifications, unit_bindings, tail_expr_drop_order, if_let_rescope)]
 

@@ -1,5 +1,4 @@
-//! Awaits among the arguments of std's macros: the same values, text, drops and panics, also when
-//! the call is cancelled.
+//! Awaits among the arguments of std's macros: the same values, text, drops and panics, also when the call is cancelled.
 #![deny(warnings, unused, unused_results, rust_2018_idioms)]
 
 use std::cell::RefCell;

@@ -1,5 +1,4 @@
-//! Awaits in events, spans and errors of tracing, log and anyhow: the same records with the same
-//! values, in the same order.
+//! Awaits in events, spans and errors of tracing, log and anyhow: the same records with the same values, in the same order.
 #![deny(warnings, unused, rust_2018_idioms)]
 
 use std::cell::RefCell;

@@ -1,5 +1,4 @@
-//! Macros that await by themselves, and what is awaited before and after in them: the same values,
-//! drops and ways out.
+//! Macros that await by themselves, and what is awaited before and after in them: the same values, drops and ways out.
 #![deny(warnings, unused, rust_2018_idioms)]
 
 use std::cell::RefCell;

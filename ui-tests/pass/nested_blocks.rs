@@ -1,5 +1,4 @@
-//! `async` blocks and closures capture, return and infer as written; macros with awaits inside are
-//! left alone.
+//! `async` blocks and closures capture, return and infer as written; macros with awaits inside are left alone.
 
 use std::future::Future;
 use std::pin::Pin;

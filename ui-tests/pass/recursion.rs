@@ -1,10 +1,8 @@
-//! Calls nest deep under the compiler's default `recursion_limit`, and recursion works as in plain
-//! functions.
+//! Calls nest deep under the compiler's default `recursion_limit`, and recursion works as in plain functions.
 //!
-//! Where a spawned future must be `Send`, the compiler goes four steps down for each level, for a
-//! plain one three: the call is one more type around the function's own. What the innermost
-//! function awaits takes the rest of the 128 steps: `yield_now` few, `sleep`, whose driver holds
-//! tokio's whole I/O, 28. So plain functions nest 40 and 33 deep, and ours 30 and 25. With the
+//! Where a spawned future must be `Send`, the compiler goes four steps down for each level, for a plain one three: the call is one
+//! more type around the function's own. What the innermost function awaits takes the rest of the 128 steps: `yield_now` few,
+//! `sleep`, whose driver holds tokio's whole I/O, 28. So plain functions nest 40 and 33 deep, and ours 30 and 25. With the
 //! feature off ours are the plain ones.
 
 use std::future::Future;

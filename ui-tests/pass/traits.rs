@@ -1,5 +1,4 @@
-//! A trait and its implementations fit together, whichever of them is instrumented, and stay `Send`
-//! where they were.
+//! A trait and its implementations fit together, whichever of them is instrumented, and stay `Send` where they were.
 
 use std::future::Future;
 

@@ -1,5 +1,4 @@
-//! `unsafe` functions and blocks, functions of other languages, target features, unions and `static
-//! mut` in bodies.
+//! `unsafe` functions and blocks, functions of other languages, target features, unions and `static mut` in bodies.
 #![deny(warnings, unused, unsafe_op_in_unsafe_fn)]
 #![allow(ungated_async_fn_track_caller, improper_ctypes_definitions)]
 

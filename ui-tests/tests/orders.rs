@@ -1,5 +1,4 @@
-//! Attributes of other crates above and below ours, on blocks and on functions: all of them still
-//! do their work.
+//! Attributes of other crates above and below ours, on blocks and on functions: all of them still do their work.
 //!
 //! | attribute | above ours | below ours |
 //! |---|---|---|

@@ -1,5 +1,4 @@
-//! Macros of other crates: arguments that are no Rust, functions that become something else, types
-//! that are made by macros.
+//! Macros of other crates: arguments that are no Rust, functions that become something else, types that are made by macros.
 //!
 //! | macro | test |
 //! |---|---|

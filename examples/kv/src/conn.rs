@@ -63,8 +63,7 @@ pub(crate) struct Connection {
     replies: Vec<u8>,
 }
 
-/// Serves a client until it leaves or says `QUIT`. A protocol error is told to the client before it
-/// is returned.
+/// Serves a client until it leaves or says `QUIT`. A protocol error is told to the client before it is returned.
 #[turbowish::instrument]
 pub(crate) async fn serve(stream: TcpStream, shared: Arc<Shared>) -> Result<(), Broken> {
     stream.set_nodelay(true)?;
@@ -132,8 +131,8 @@ pub(crate) async fn write_reply(connection: &mut Connection) -> io::Result<()> {
 
 /// Tells a client why it is left, and hands the reason back.
 ///
-/// What the client still sends is thrown away for a moment: closing with unread bytes would reset
-/// the connection and take the reply with it.
+/// What the client still sends is thrown away for a moment: closing with unread bytes would reset the
+/// connection and take the reply with it.
 #[turbowish::instrument]
 async fn part(mut connection: Connection, broken: Broken) -> Result<(), Broken> {
     if let Broken::Protocol(error) = &broken {

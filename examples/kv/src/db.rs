@@ -1,5 +1,4 @@
-//! The store: keys spread over shards, each behind its own lock. Several locks are only ever taken
-//! in ascending order.
+//! The store: keys spread over shards, each behind its own lock. Several locks are only ever taken in ascending order.
 
 mod shard;
 
@@ -17,8 +16,7 @@ use shard::Shard;
 
 const SHARDS: usize = 16;
 
-/// All keys of the server. Every method changes everything that it is asked to, at one instant, or
-/// nothing.
+/// All keys of the server. Every method changes everything that it is asked to, at one instant, or nothing.
 pub(crate) struct Db {
     shards: [Mutex<Shard>; SHARDS],
     hasher: RandomState,
@@ -81,8 +79,7 @@ impl Db {
         shard.pop(key, end, count, self.now())
     }
 
-    /// The values of a list from `start` to `stop`, both inside; negative positions count from the
-    /// right end.
+    /// The values of a list from `start` to `stop`, both inside; negative positions count from the right end.
     pub(crate) async fn range(
         &self,
         key: &[u8],
@@ -184,8 +181,7 @@ impl Db {
         (copies, changes)
     }
 
-    /// Stores an entry as it is: the way back from a snapshot. One whose deadline has passed is
-    /// left out.
+    /// Stores an entry as it is: the way back from a snapshot. One whose deadline has passed is left out.
     pub(crate) async fn restore(&self, key: Blob, entry: Entry) {
         let now = self.now();
         if entry.deadline.is_none_or(|deadline| deadline > now) {

@@ -1,5 +1,4 @@
-//! A key-value server that speaks RESP2, and a load for it: a program as any other, and what
-//! TurboWish is shown on.
+//! A key-value server that speaks RESP2, and a load for it: a program as any other, and what TurboWish is shown on.
 //!
 //! ```no_run
 //! # async fn example() -> std::io::Result<()> {

@@ -21,8 +21,7 @@ struct Options {
     #[arg(long, default_value = "kv-data", value_name = "D")]
     dir: PathBuf,
 
-    /// Address to listen on. There are no passwords: whoever reaches it can read and change
-    /// everything.
+    /// Address to listen on. There are no passwords: whoever reaches it can read and change everything.
     #[arg(long, default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST), value_name = "ADDR")]
     bind: IpAddr,
 

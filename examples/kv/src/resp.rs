@@ -1,5 +1,4 @@
-//! RESP2: requests in, replies out. Nothing here does I/O, and nothing is allocated before its
-//! bytes have arrived.
+//! RESP2: requests in, replies out. Nothing here does I/O, and nothing is allocated before its bytes have arrived.
 
 mod inline;
 mod reply;
@@ -59,8 +58,7 @@ impl fmt::Display for ProtocolError {
 
 impl std::error::Error for ProtocolError {}
 
-/// The first line of `bytes` without its end, and the bytes up to and with the end; `None`: not all
-/// there.
+/// The first line of `bytes` without its end, and the bytes up to and with the end; `None`: not all there.
 fn line(bytes: &[u8], limit: usize) -> Result<Option<(&[u8], usize)>, ProtocolError> {
     let seen = &bytes[..bytes.len().min(limit)];
     match seen.iter().position(|&byte| byte == b'\n') {

@@ -1,5 +1,4 @@
-//! The server: one task per client and two for the store, all of which have ended when
-//! [`Server::run`] returns.
+//! The server: one task per client and two for the store, all of which have ended when [`Server::run`] returns.
 
 use std::io::{self, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -98,8 +97,7 @@ impl Server {
     /// Loads the snapshot and binds the port.
     ///
     /// # Errors
-    /// If the snapshot exists and cannot be read (nothing is overwritten then), or the port cannot
-    /// be bound.
+    /// If the snapshot exists and cannot be read (nothing is overwritten then), or the port cannot be bound.
     pub async fn bind(config: Config) -> io::Result<Server> {
         tokio::fs::create_dir_all(&config.dir).await?;
         let db = Db::new(config.clock.clone());
@@ -127,8 +125,7 @@ impl Server {
         self.local_addr
     }
 
-    /// Serves clients until `shutdown` is ready, then closes all connections and writes the last
-    /// snapshot.
+    /// Serves clients until `shutdown` is ready, then closes all connections and writes the last snapshot.
     ///
     /// # Errors
     /// If the last snapshot could not be written.

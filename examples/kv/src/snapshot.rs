@@ -24,8 +24,7 @@ pub(crate) fn path(dir: &Path) -> PathBuf {
     dir.join("kv.snapshot")
 }
 
-/// Writes the snapshot again and again where something has changed, and a last time when `finished`
-/// is.
+/// Writes the snapshot again and again where something has changed, and a last time when `finished` is.
 ///
 /// `saved` is [`Db::changes`] of what is on disk already.
 ///

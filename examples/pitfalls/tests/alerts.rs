@@ -114,8 +114,7 @@ async fn check(path: &str, limits: &str, expected: &str) {
     panic!("expected {expected}, got {seen:#?}; in {late:#?}");
 }
 
-/// No alert for so long. Who has a lock when its thread is kept from running has it for that long,
-/// too.
+/// No alert for so long. Who has a lock when its thread is kept from running has it for that long, too.
 async fn check_none(path: &str, long: Duration) {
     let _alone = ALONE.lock().await;
     let limits = format!("{LONG_POLLS},guard_across_await.held=2s");
@@ -162,8 +161,7 @@ async fn a_late_console_sees_all_tasks() {
     );
 }
 
-/// Who means to do what, long before it is a wait: `counter will send surely`, and nobody who means
-/// nothing.
+/// Who means to do what, long before it is a wait: `counter will send surely`, and nobody who means nothing.
 #[tokio::test]
 async fn a_deadlock_is_certain_because_of_what_the_source_says() {
     let _alone = ALONE.lock().await;

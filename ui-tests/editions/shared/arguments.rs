@@ -1,5 +1,4 @@
-//! Patterns, `_`, unused, `mut`, `ref`, raw names, `cfg`, names that begin with underscores; auto
-//! traits that arguments take away.
+//! Patterns, `_`, unused, `mut`, `ref`, raw names, `cfg`, names that begin with underscores; auto traits that arguments take away.
 
 use crate::twice::later;
 use std::cell::Cell;

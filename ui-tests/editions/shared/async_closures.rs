@@ -1,5 +1,4 @@
-//! `async` closures: what they capture, lend, reborrow, consume and move, in part and in loops; of
-//! which traits they are.
+//! `async` closures: what they capture, lend, reborrow, consume and move, in part and in loops; of which traits they are.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;

@@ -1,5 +1,4 @@
-//! Where an await can stand. Every row of the table of constructs that is about places has a
-//! function.
+//! Where an await can stand. Every row of the table of constructs that is about places has a function.
 //!
 //! | construct | function |
 //! |---|---|

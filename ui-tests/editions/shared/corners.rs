@@ -1,6 +1,5 @@
-//! Corners of the language that compilers themselves have stumbled over: late initialisation,
-//! alignment, raw pointers, opaque types with several lifetimes, implied bounds, recursion in
-//! traits.
+//! Corners of the language that compilers themselves have stumbled over: late initialisation, alignment, raw pointers, opaque types with
+//! several lifetimes, implied bounds, recursion in traits.
 
 use std::collections::HashMap;
 use std::fmt::Debug;

@@ -1,5 +1,4 @@
-//! Arguments, locals and temporaries are dropped in the order of the plain function: done,
-//! cancelled, panicked, never polled.
+//! Arguments, locals and temporaries are dropped in the order of the plain function: done, cancelled, panicked, never polled.
 
 use crate::twice::{Guard, Loud, later, say};
 

@@ -1,5 +1,4 @@
-//! Lifetimes: elided, named, outlives, early bound, `'static`, in `dyn` and `impl`, hidden in a
-//! type.
+//! Lifetimes: elided, named, outlives, early bound, `'static`, in `dyn` and `impl`, hidden in a type.
 
 use crate::twice::later;
 use std::fmt::Debug;

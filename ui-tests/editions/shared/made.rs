@@ -1,5 +1,4 @@
-//! Functions that `macro_rules!` makes: names, types, patterns, bodies, lifetimes, visibility,
-//! `self` and attributes come from elsewhere.
+//! Functions that `macro_rules!` makes: names, types, patterns, bodies, lifetimes, visibility, `self` and attributes come from elsewhere.
 
 use std::fmt::Debug;
 use std::future::Future;

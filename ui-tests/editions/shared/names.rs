@@ -1,5 +1,5 @@
-//! Names that are ours as well: of traits for every type, of arguments, functions, modules; and
-//! macros that have the names of known ones and read something else.
+//! Names that are ours as well: of traits for every type, of arguments, functions, modules; and macros that have the names of known
+//! ones and read something else.
 
 use crate::twice::{Loud, later};
 use std::pin::pin;

@@ -1,5 +1,4 @@
-//! What edition 2024 no longer reads: names that became keywords, `unsafe` left out, patterns and
-//! macros of before.
+//! What edition 2024 no longer reads: names that became keywords, `unsafe` left out, patterns and macros of before.
 
 use crate::twice::{Loud, later};
 use std::fmt::Debug;

@@ -1,5 +1,5 @@
-//! What a body comes to: coercions and inference of what is returned, functions that never return,
-//! recursion, the edition of the user's tokens.
+//! What a body comes to: coercions and inference of what is returned, functions that never return, recursion, the edition of the
+//! user's tokens.
 
 use std::collections::BTreeMap;
 use std::fmt::{Debug, Display};

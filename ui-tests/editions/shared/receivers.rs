@@ -1,5 +1,4 @@
-//! `self`, `mut self`, `&self`, `&mut self`, `Pin`, `Arc`, `Rc`, `Box`, `&Rc`, `self: &Self`, and
-//! `Self` in bodies.
+//! `self`, `mut self`, `&self`, `&mut self`, `Pin`, `Arc`, `Rc`, `Box`, `&Rc`, `self: &Self`, and `Self` in bodies.
 
 use crate::twice::later;
 use std::fmt::Debug;

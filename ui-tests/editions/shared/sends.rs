@@ -1,5 +1,4 @@
-//! Futures that must be `Send` where the compiler is short of lifetimes: streams of borrowed
-//! futures, closures of any lifetime, objects.
+//! Futures that must be `Send` where the compiler is short of lifetimes: streams of borrowed futures, closures of any lifetime, objects.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;

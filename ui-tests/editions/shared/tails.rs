@@ -1,5 +1,4 @@
-//! Functions that return a future with an `async` tail: opaque, boxed, by method, in methods of
-//! traits that others wrote.
+//! Functions that return a future with an `async` tail: opaque, boxed, by method, in methods of traits that others wrote.
 
 use std::future::{Future, IntoFuture};
 use std::pin::Pin;

@@ -1,5 +1,4 @@
-//! Traits: required and default methods, `Send` promised, futures in trait signatures, boxed ones,
-//! unsized types.
+//! Traits: required and default methods, `Send` promised, futures in trait signatures, boxed ones, unsized types.
 
 use crate::twice::later;
 use std::fmt::Debug;

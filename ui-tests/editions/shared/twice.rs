@@ -1,8 +1,7 @@
-//! The same source twice, plain and instrumented, and a driver that writes down everything that can
-//! be seen of a future.
+//! The same source twice, plain and instrumented, and a driver that writes down everything that can be seen of a future.
 //!
-//! A log is what happened, in order: polls, drops, values, panics. Two programs that mean the same
-//! have the same logs, wherever they are cancelled.
+//! A log is what happened, in order: polls, drops, values, panics. Two programs that mean the same have the same logs, wherever
+//! they are cancelled.
 
 use std::cell::RefCell;
 use std::fmt::Debug;
@@ -29,8 +28,7 @@ macro_rules! twice {
     };
 }
 
-/// Both twins leave the same log, whenever they are dropped, and their futures have the same auto
-/// traits.
+/// Both twins leave the same log, whenever they are dropped, and their futures have the same auto traits.
 macro_rules! same {
     ($($call:ident $arguments:tt;)*) => {$(
         for polls in 0..8 {
@@ -63,8 +61,7 @@ macro_rules! log {
     };
 }
 
-/// Which auto traits the future of a call has. Blocks of the function that asks cannot be asked
-/// about: they are not compiled yet.
+/// Which auto traits the future of a call has. Blocks of the function that asks cannot be asked about: they are not compiled yet.
 macro_rules! auto_traits {
     ($call:expr) => {{
         #[allow(unused_imports)]

@@ -8,8 +8,7 @@ use crate::server::Shared;
 
 /// Does a command. `QUIT` is agreed to here; closing is the connection's business.
 ///
-/// Not instrumented: it only passes on to the store, so its time is that of
-/// [`conn::serve`](crate::conn::serve).
+/// Not instrumented: it only passes on to the store, so its time is that of [`conn::serve`](crate::conn::serve).
 pub(crate) async fn apply(command: Command, shared: &Shared) -> Result<Reply, Refusal> {
     let db = &shared.db;
     Ok(match command {

@@ -14,8 +14,7 @@ pub(super) struct Row {
     pub(super) arity: i64,
     /// Whether it changes keys.
     pub(super) writes: bool,
-    /// Positions of the first and the last key (negative: from the end) and the distance between
-    /// two; zeros: no keys.
+    /// Positions of the first and the last key (negative: from the end) and the distance between two; zeros: no keys.
     pub(super) keys: (i64, i64, i64),
     /// Understands the arguments.
     pub(super) parse: fn(&mut Args) -> Result<Command, Refusal>,

@@ -1,5 +1,4 @@
-//! One shard of the store as plain data: time is a parameter, and every deadline in `entries` is in
-//! `deadlines` too.
+//! One shard of the store as plain data: time is a parameter, and every deadline in `entries` is in `deadlines` too.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
@@ -118,8 +117,7 @@ impl Shard {
         wanted
     }
 
-    /// Adds to the counter at `key`, which starts at 0, and returns its new value. The deadline
-    /// stays.
+    /// Adds to the counter at `key`, which starts at 0, and returns its new value. The deadline stays.
     pub(crate) fn incr(&mut self, key: Blob, by: i64, now: u64) -> Result<i64, Refusal> {
         let text = match self.live(&key, now) {
             None => None,
@@ -178,8 +176,7 @@ impl Shard {
         Ok(length)
     }
 
-    /// Takes up to `count` values from one end of a list; `None`: no such key. An emptied list is
-    /// gone.
+    /// Takes up to `count` values from one end of a list; `None`: no such key. An emptied list is gone.
     pub(crate) fn pop(
         &mut self,
         key: &[u8],
@@ -262,8 +259,7 @@ impl Shard {
         }
     }
 
-    /// Removes at most `limit` keys whose deadline has passed, oldest deadline first, and returns
-    /// how many.
+    /// Removes at most `limit` keys whose deadline has passed, oldest deadline first, and returns how many.
     pub(crate) fn sweep(&mut self, limit: usize, now: u64) -> usize {
         let mut swept = 0;
         while swept < limit
@@ -293,8 +289,7 @@ impl Shard {
         }
     }
 
-    /// Every entry, for a snapshot; also those whose deadline has passed and that no sweep has met
-    /// yet.
+    /// Every entry, for a snapshot; also those whose deadline has passed and that no sweep has met yet.
     pub(crate) fn copy(&self) -> Vec<(Blob, Entry)> {
         let shared = |(key, entry): (&Blob, &Entry)| (Arc::clone(key), entry.clone());
         self.entries.iter().map(shared).collect()

@@ -93,8 +93,7 @@ fn length_line(kind: u8, length: usize, out: &mut Vec<u8>) {
     number_line(kind, i64::try_from(length).unwrap_or(i64::MAX), out);
 }
 
-/// Digits by hand: this runs for every element of every reply, and the formatter costs more than
-/// the rest.
+/// Digits by hand: this runs for every element of every reply, and the formatter costs more than the rest.
 fn number_line(kind: u8, number: i64, out: &mut Vec<u8>) {
     out.push(kind);
     if number < 0 {

@@ -6,8 +6,7 @@ use crate::resp::{ProtocolError, inline, line};
 /// A command and its arguments. Never empty.
 pub(crate) type Request = Vec<Blob>;
 
-/// The line before an argument: a type, up to 20 characters of a number, a line end, and room to
-/// spare.
+/// The line before an argument: a type, up to 20 characters of a number, a line end, and room to spare.
 const LENGTH_LINE: usize = 64;
 
 /// Capacity that an empty buffer may keep. What one large request needed is given back.
@@ -24,8 +23,7 @@ pub(crate) struct Limits {
     pub(crate) inline_bytes: usize,
 }
 
-/// The requests of one connection: bytes go in at [`Requests::buffer`], requests come out of
-/// [`Requests::next`].
+/// The requests of one connection: bytes go in at [`Requests::buffer`], requests come out of [`Requests::next`].
 #[derive(Debug)]
 pub(crate) struct Requests {
     limits: Limits,
@@ -61,8 +59,7 @@ impl Requests {
         }
     }
 
-    /// Where the next bytes belong: append, never touch what is there. Has room for at least `room`
-    /// bytes.
+    /// Where the next bytes belong: append, never touch what is there. Has room for at least `room` bytes.
     pub(crate) fn buffer(&mut self, room: usize) -> &mut Vec<u8> {
         if self.start == self.buffer.len() {
             self.buffer.clear();
@@ -82,8 +79,7 @@ impl Requests {
         self.partial.is_none() && self.start == self.buffer.len()
     }
 
-    /// The next request that has arrived completely; `None`: more bytes are needed. An error is
-    /// final.
+    /// The next request that has arrived completely; `None`: more bytes are needed. An error is final.
     pub(crate) fn next(&mut self) -> Result<Option<Request>, ProtocolError> {
         if let Some(error) = &self.broken {
             return Err(error.clone());

@@ -9,8 +9,7 @@ const LIMITS: Limits = Limits {
     inline_bytes: 100,
 };
 
-/// The requests of a stream that arrives in these pieces, words joined by `|`, and what it ends
-/// with.
+/// The requests of a stream that arrives in these pieces, words joined by `|`, and what it ends with.
 fn read(pieces: &[&[u8]]) -> (Vec<String>, Result<bool, ProtocolError>) {
     let mut requests = Requests::new(LIMITS);
     let mut found = Vec::new();

@@ -1,8 +1,7 @@
 //! The bytes of a snapshot: magic, version, entries, an end mark, and a checksum over all of it.
 //!
-//! An entry is its type (1 text, 2 list), its deadline in Unix milliseconds (0: none), its key, and
-//! its text or the number of its elements and each of them. Byte strings stand behind their length.
-//! Integers are u64, little endian.
+//! An entry is its type (1 text, 2 list), its deadline in Unix milliseconds (0: none), its key, and its text or the
+//! number of its elements and each of them. Byte strings stand behind their length. Integers are u64, little endian.
 
 use std::collections::VecDeque;
 use std::fmt;

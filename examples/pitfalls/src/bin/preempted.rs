@@ -31,8 +31,7 @@ async fn run() {
     }
 }
 
-/// From here on this thread shares one core with others that always want to run and have a higher
-/// priority.
+/// From here on this thread shares one core with others that always want to run and have a higher priority.
 fn share_a_core() {
     let mut core = CpuSet::new();
     core.set(sched_getcpu());

@@ -1,5 +1,5 @@
-//! Looks like `deadlock-before-recv`, and is none: the task that waits for the lock has given its
-//! receiver to another one, which empties the channel after a second.
+//! Looks like `deadlock-before-recv`, and is none: the task that waits for the lock has given its receiver to another one, which empties the
+//! channel after a second.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,5 +1,4 @@
-//! Services, pools, executors, streams: the bounds that published crates put on them, and how they
-//! pass futures on.
+//! Services, pools, executors, streams: the bounds that published crates put on them, and how they pass futures on.
 
 use crate::twice::later;
 use futures::future::BoxFuture;

@@ -1,5 +1,4 @@
-//! Every name that an expansion could mean is taken: preludes, crates, types, traits, variants,
-//! functions, and `::core`.
+//! Every name that an expansion could mean is taken: preludes, crates, types, traits, variants, functions, and `::core`.
 
 #![no_implicit_prelude]
 #![allow(

@@ -1,5 +1,4 @@
-//! What the functions of the crate come to. tokio's own macros do not compile beside a crate named
-//! `core`.
+//! What the functions of the crate come to. tokio's own macros do not compile beside a crate named `core`.
 
 use std::future::Future;
 

@@ -1,5 +1,4 @@
-//! The expansion raises no lint, whatever a crate denies; the test is that this compiles, also
-//! under clippy.
+//! The expansion raises no lint, whatever a crate denies; the test is that this compiles, also under clippy.
 
 #![forbid(unsafe_code, unused, nonstandard_style, let_underscore, keyword_idents)]
 #![deny(
