@@ -6,7 +6,7 @@ use std::panic::Location;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use turbowish_model::account::metrics::SITE_LIMIT;
+use turbowish_model::account::metrics::{MetricKey, SITE_LIMIT};
 use turbowish_model::collect::metric_rows::MetricName;
 use turbowish_model::snapshot::MetricKind;
 
@@ -175,23 +175,23 @@ impl Meter {
     }
 
     fn count(&'static self, by: u64) {
-        self.note(|thread, site| thread.meters.count((site, thread.ledger.here().proc), by));
+        self.note(|thread, key| thread.meters.count(key, by));
     }
 
     fn set(&'static self, value: i64) {
         let now = clock::ticks();
-        self.note(|thread, site| {
-            let key = (site, thread.ledger.here().proc);
-            thread.meters.set(key, value, now)
-        });
+        self.note(|thread, key| thread.meters.set(key, value, now));
     }
 
     #[inline]
-    fn note(&'static self, note: impl FnOnce(&ThreadLedger, u32) -> bool) {
+    fn note(&'static self, note: impl FnOnce(&ThreadLedger, MetricKey) -> bool) {
         let Some(epoch) = switch::epoch() else { return };
-        let noted = self
-            .number()
-            .and_then(|site| thread::with(epoch, |thread| note(thread, site)));
+        let noted = self.number().and_then(|site| {
+            thread::with(epoch, |thread| {
+                let proc = thread.ledger.here().proc;
+                note(thread, MetricKey { site, proc })
+            })
+        });
         if noted != Some(true) {
             missed(epoch);
         }

@@ -302,8 +302,15 @@ impl Monitor {
         snapshot.alerts.matched = snapshot.alerts.total;
         snapshot.process.own_cost = self.own_cost(&assembly, snapshot.process.uptime_ns);
         if query.tasks.is_some() || query.resources.is_some() {
-            let (asked, tasks) = ((&selection, budget), (&live, &*threads));
-            fill(&mut snapshot, asked, &assembly, tasks, &clock)?;
+            fill(
+                &mut snapshot,
+                &selection,
+                budget,
+                &assembly,
+                &live,
+                &threads,
+                &clock,
+            )?;
         }
         selection.apply_others(&mut snapshot, budget)?;
         Ok(snapshot)
@@ -388,17 +395,19 @@ fn workers<N: Names>(assembly: &Assembly<'_, N>, threads: &[ThreadNow], epoch: u
 /// Fills in the requested tasks, and all resources: each of the two needs the other.
 fn fill(
     snapshot: &mut Snapshot,
-    (selection, budget): (&Selection, &Budget<'_>),
+    selection: &Selection,
+    budget: &Budget<'_>,
     assembly: &Assembly<'_, Registry>,
-    (live, threads): (&LiveTasks, &[ThreadNow]),
+    live: &LiveTasks,
+    threads: &[ThreadNow],
     clock: &dyn Fn() -> u64,
 ) -> Result<(), QueryError> {
     let (tasks, epoch) = live.all();
-    let known = &NameTable::of(assembly, tasks, (threads, epoch));
+    let known = &NameTable::of(assembly, tasks, threads, epoch);
     let (readings, rest) = resources::whole();
     let read_at = clock().max(assembly.now.at);
     let resources = resources::rows(assembly, known, &readings, read_at);
-    let claims = &Claims::of(assembly, &resources, (&readings, &rest), read_at);
+    let claims = &Claims::of(assembly, &resources, &readings, &rest, read_at);
     let rows = Rows {
         assembly,
         live,

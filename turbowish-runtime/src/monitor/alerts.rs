@@ -197,7 +197,7 @@ impl AlertWatch {
         let mut crowd = Crowd::read(threads, monitor.pauses(), pick);
         let resources = resources::judged();
         crowd.pick(&claims(&resources));
-        let known = NameTable::of(&assembly, crowd.picked(), (threads, epoch));
+        let known = NameTable::of(&assembly, crowd.picked(), threads, epoch);
         let scene = self.scout.scene(&SituationBuilder {
             assembly: &assembly,
             threads,

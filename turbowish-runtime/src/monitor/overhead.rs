@@ -6,7 +6,7 @@ use std::task::Waker;
 
 use turbowish_model::account::call::{Call, Origin, PollEnd, ProcKey};
 use turbowish_model::account::ledger::{Ledger, Start};
-use turbowish_model::account::metrics::Metrics;
+use turbowish_model::account::metrics::{MetricKey, Metrics};
 use turbowish_model::snapshot::Overhead;
 
 use crate::features;
@@ -128,7 +128,7 @@ fn counter() -> u64 {
     let meters = Metrics::default();
     timed(|| {
         way();
-        black_box(meters.count((0, 0), 1));
+        black_box(meters.count(MetricKey { site: 0, proc: 0 }, 1));
     })
 }
 

@@ -209,7 +209,8 @@ impl<'a> NameTable<'a> {
     pub(super) fn of(
         assembly: &Assembly<'a, super::Registry>,
         tasks: &[LiveTask],
-        (threads, epoch): (&'a [ThreadNow], u32),
+        threads: &'a [ThreadNow],
+        epoch: u32,
     ) -> Self {
         let shared = UniqueSuffixes::of(assembly.names.paths());
         let words = assembly.names.paths().map(|path| shared.shortest(path));

@@ -34,7 +34,8 @@ impl ExclusiveHolder {
     #[inline]
     pub(super) fn seat(
         &self,
-        (who, since): (CurrentCall, u64),
+        who: CurrentCall,
+        since: u64,
         amount: u32,
         at: &'static Location<'static>,
         owned: bool,
@@ -114,7 +115,7 @@ mod tests {
                         poll: turn,
                         ..CurrentCall::default()
                     };
-                    sole.seat((who, turn), 1, at, turn % 2 == 0);
+                    sole.seat(who, turn, 1, at, turn % 2 == 0);
                     assert_eq!(sole.leave(), (turn, turn));
                     if over.load(Ordering::Acquire) {
                         return;
@@ -144,7 +145,7 @@ mod tests {
             task: 1,
             ..CurrentCall::default()
         };
-        sole.seat((who, 0), 1, Location::caller(), false);
+        sole.seat(who, 0, 1, Location::caller(), false);
         sole.leave();
         let coming = sole.sequence.write();
         sole.amount.store(1, Relaxed);

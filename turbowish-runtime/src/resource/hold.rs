@@ -68,7 +68,7 @@ fn take(
     let taken = current::ledger(|ledger| {
         let who = ledger.here();
         let slot = record.hold(who, role, amount, at, owned);
-        order::taken(ledger, record, (slot, who), (role, at), owned);
+        order::taken(ledger, record, slot, who, role, at, owned);
         slot
     });
     taken.unwrap_or_else(|| record.hold(CurrentCall::default(), role, amount, at, owned))
@@ -109,7 +109,7 @@ impl<R: Deref<Target = Record>> HoldGuard<R> {
         if let Some(seat) = &mut self.0 {
             let alone = seat.slot;
             seat.slot = seat.record.share(alone, role);
-            order::shared(&seat.record, (alone, seat.slot), role);
+            order::shared(&seat.record, alone, seat.slot, role);
         }
     }
 

@@ -63,7 +63,11 @@ impl ResourceRef<'_> {
             proven: how & PROVEN != 0,
             end: self.end.map(End::number),
         };
-        record.intend(intent, (how & AGAIN != 0, said), next)
+        let declared = Declared {
+            again: how & AGAIN != 0,
+            said,
+        };
+        record.intend(intent, declared, next)
     }
 }
 
@@ -154,12 +158,19 @@ pub(super) struct Intended {
     lost: u64,
 }
 
+/// How an intent was declared.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Declared {
+    /// For more than one operation: the first one does not end it.
+    pub(super) again: bool,
+    /// By its author: operations of the calls below count as well.
+    pub(super) said: bool,
+}
+
 #[derive(Debug)]
 struct IntentEntry {
     intent: Intent,
-    again: bool,
-    /// Declared by its author: operations of the calls below count as well.
-    said: bool,
+    declared: Declared,
     done: bool,
     /// Slots of the previous and the next intent of the same task; without those that are done.
     older: u32,
@@ -179,7 +190,7 @@ impl Intended {
     pub(super) fn seat(
         &mut self,
         intent: Intent,
-        (again, said): (bool, bool),
+        declared: Declared,
         next: Option<Link>,
     ) -> Result<u32, Option<Link>> {
         if self.entries.len() - self.free.len() >= LIMIT {
@@ -195,8 +206,7 @@ impl Intended {
                 ticket: self.tickets,
                 ..intent
             },
-            again,
-            said,
+            declared,
             done: false,
             older,
             newer: NO_SLOT,
@@ -258,7 +268,7 @@ impl Intended {
             }
         }
         Some(Gone {
-            unmet: !entry.done && !entry.again,
+            unmet: !entry.done && !entry.declared.again,
             next: entry.next,
         })
     }
@@ -288,14 +298,14 @@ impl Intended {
                     found = Some(slot);
                     break;
                 }
-                found = found.or(entry.said.then_some(slot));
+                found = found.or(entry.declared.said.then_some(slot));
             }
             at = Some(entry.older);
         }
         let Some(entry) = found.and_then(|slot| self.entry(slot)) else {
             return false;
         };
-        if entry.again {
+        if entry.declared.again {
             return false;
         }
         entry.done = true;
@@ -354,7 +364,7 @@ impl Intended {
 mod tests {
     use turbowish_model::account::resource::{CurrentCall, Intent, Role, Strength};
 
-    use super::Intended;
+    use super::{Declared, Intended};
 
     fn who(proc: u32) -> CurrentCall {
         CurrentCall {
@@ -377,7 +387,10 @@ mod tests {
                 proven: false,
                 end: None,
             };
-            assert_eq!(all.seat(intent, (false, false), None).ok(), Some(proc - 1));
+            assert_eq!(
+                all.seat(intent, Declared::default(), None).ok(),
+                Some(proc - 1)
+            );
         }
         for &proc in done {
             assert!(all.meet(who(proc), Role::Lock));

@@ -103,7 +103,8 @@ pub(super) fn is_suspect(thread: &ThreadLedger, waker: &Waker) -> bool {
 pub(super) fn open<'a>(
     thread: &ThreadLedger,
     state: &mut CallState,
-    (epoch, bytes): (u32, usize),
+    epoch: u32,
+    bytes: usize,
     waker: &'a Waker,
     given: &mut PollWaker<'a>,
 ) -> Option<u32> {
@@ -119,11 +120,10 @@ pub(super) fn open<'a>(
         true => Around::task(thread),
         false => Around::of(thread),
     };
-    let came = (waker, Some(around));
     *given = if root {
-        open_root(thread, state, (epoch, bytes), came)
+        open_root(thread, state, epoch, bytes, waker, Some(around))
     } else if is_branch || state.task.is_some() {
-        open_branch(thread, state, (epoch, bytes), came)
+        open_branch(thread, state, epoch, bytes, waker, Some(around))
     } else {
         PollWaker::Passed(around)
     };

@@ -34,7 +34,7 @@ pub(super) enum PollWaker<'a> {
 
 impl<'a> PollWaker<'a> {
     /// The waker of `task`, in a poll with the executor's `waker`.
-    pub(super) fn of(task: &CoveredTask, fits: bool, (waker, around): (&'a Waker, Around)) -> Self {
+    pub(super) fn of(task: &CoveredTask, fits: bool, waker: &'a Waker, around: Around) -> Self {
         match fits {
             true => Self::Task(around),
             false => Self::Again(ManuallyDrop::new(task.late(waker)), around),
@@ -103,8 +103,10 @@ impl<'a> PollWaker<'a> {
 pub(super) fn open_root<'a>(
     thread: &ThreadLedger,
     state: &mut CallState,
-    (epoch, bytes): (u32, usize),
-    (waker, around): (&'a Waker, Option<Around>),
+    epoch: u32,
+    bytes: usize,
+    waker: &'a Waker,
+    around: Option<Around>,
 ) -> PollWaker<'a> {
     let ledger = &thread.ledger;
     let around = around.unwrap_or_else(|| Around::nothing(thread));
@@ -129,7 +131,7 @@ pub(super) fn open_root<'a>(
                 task.readied(WakeCause { since, ..woken });
                 ledger.ready(t.saturating_sub(since));
             }
-            PollWaker::of(task, begun.fits, (waker, around))
+            PollWaker::of(task, begun.fits, waker, around)
         }
         None if state.account.is_rowless() => PollWaker::Passed(around),
         None => {
@@ -208,7 +210,8 @@ pub(super) struct Closing<'a> {
 pub(super) fn close_root(
     thread: &ThreadLedger,
     state: &mut CallState,
-    (t, depth): (u64, u32),
+    t: u64,
+    depth: u32,
     charge: &Charge,
     closing: &Closing<'_>,
 ) {

@@ -53,8 +53,8 @@ fn ages_end_when_the_row_is_read() {
         names: &names,
         scale: clock::scale(),
     };
-    let known = &NameTable::of(&assembly, live.all().0, (&threads, epoch));
-    let claims = &Claims::of(&assembly, &[], (&[], &[]), totals.at);
+    let known = &NameTable::of(&assembly, live.all().0, &threads, epoch);
+    let claims = &Claims::of(&assembly, &[], &[], &[], totals.at);
     let rows = Rows {
         assembly: &assembly,
         live: &live,

@@ -26,7 +26,7 @@ impl Record {
         let since = clock::ticks();
         if self.sole_role() == Some(role) {
             count(&self.put, 1);
-            self.sole.seat((who, since), amount, at, owned);
+            self.sole.seat(who, since, amount, at, owned);
             self.met_by(who, role);
             return SOLE;
         }

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 
 use turbowish_model::account::resource::{Intent, Role};
 
-use super::super::intents::Link;
+use super::super::intents::{Declared, Link};
 use super::{Record, ResourceState};
 use crate::hot::current::{CurrentCall, here};
 
@@ -16,14 +16,14 @@ impl Record {
     pub(in crate::resource) fn intend(
         self: &Arc<Self>,
         intent: Intent,
-        (again, said): (bool, bool),
+        declared: Declared,
         next: Option<Link>,
     ) -> Option<Link> {
         let mut state = self.state();
-        let seated = state.intents.seat(intent, (again, said), next);
+        let seated = state.intents.seat(intent, declared, next);
         match seated {
             Ok(slot) => {
-                if !again {
+                if !declared.again {
                     self.unmet.fetch_add(1, Ordering::Relaxed);
                 }
                 Some(Link::new(self.clone(), slot))

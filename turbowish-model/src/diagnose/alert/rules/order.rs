@@ -188,7 +188,7 @@ pub(in crate::diagnose::alert) fn inversions(scan: &Scan<'_>, found: &mut Vec<Fi
             continue;
         };
         if seen.gates.is_disjoint(&back.gates) && conflicts(seen, back) {
-            found.extend(inversion(scan, (a, b), seen, back));
+            found.extend(inversion(scan, a, b, seen, back));
         }
     }
 }
@@ -204,7 +204,7 @@ fn conflicts(one: &Seen, other: &Seen) -> bool {
     })
 }
 
-fn inversion(scan: &Scan<'_>, (a, b): (u64, u64), seen: &Seen, back: &Seen) -> Option<Finding> {
+fn inversion(scan: &Scan<'_>, a: u64, b: u64, seen: &Seen, back: &Seen) -> Option<Finding> {
     let resource = |id| {
         scan.scene
             .resources
