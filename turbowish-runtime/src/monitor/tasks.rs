@@ -207,7 +207,7 @@ pub(super) struct NameTable<'a> {
 
 impl<'a> NameTable<'a> {
     pub(super) fn of(
-        assembly: &Assembly<'a, super::Registry>,
+        assembly: &Assembly<'a, super::registry::Registry>,
         tasks: &[LiveTask],
         threads: &'a [ThreadNow],
         epoch: u32,
@@ -218,7 +218,7 @@ impl<'a> NameTable<'a> {
             let name = one.origin.as_ref()?.name.clone()?;
             Some((one.birth.id, name))
         });
-        let workers = super::worker_threads(assembly, threads, epoch);
+        let workers = super::snapshot::worker_threads(assembly, threads, epoch);
         Self {
             workers: workers.map(|thread| thread.index).zip(0..).collect(),
             words: words.collect(),

@@ -9,7 +9,8 @@ use turbowish_model::collect::history::{Trend, Window};
 use turbowish_model::query::TaskSource;
 use turbowish_model::snapshot::{TaskParts, TaskRow};
 
-use super::super::{Claims, Registry};
+use super::super::claims::Claims;
+use super::super::registry::Registry;
 use super::{LiveTasks, NameTable, Rows};
 use crate::hot::{clock, proc};
 use crate::monitor::Monitor;
