@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use crate::account::resource::{Kind, Role};
 use crate::diagnose::alert::finding::{Finding, Scan, is_judged, task_party};
 use crate::diagnose::alert::limits::Limit;
-use crate::diagnose::alert::memory::is_part;
+use crate::diagnose::alert::quantity::is_part;
 use crate::diagnose::alert::table::PitfallRule;
 use crate::diagnose::alert::words::{self, time};
 use crate::diagnose::situation::{Resource, Task, WaitingTask};
