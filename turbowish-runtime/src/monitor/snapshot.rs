@@ -102,17 +102,12 @@ impl Monitor {
         // A task in its first poll is instrumented, and so was one that has ended since.
         let all = snapshot.process.runtime_tasks;
         snapshot.process.runtime_tasks = all.map(|all| all.max(live.total()));
-        snapshot.procs.rows = assembly.procs();
-        snapshot.awaits.rows = assembly.awaits();
         snapshot.tasks.total = live.total();
         snapshot.tasks.matched = live.total();
-        snapshot.counters.rows = assembly.counters();
-        snapshot.alerts.rows = self.alerts();
-        snapshot.alerts.total = snapshot.alerts.rows.len() as u64;
-        snapshot.alerts.matched = snapshot.alerts.total;
+        self.fill_others(&mut snapshot, &assembly);
         snapshot.process.own_cost = self.own_cost(&assembly, snapshot.process.uptime_ns);
         if query.tasks.is_some() || query.resources.is_some() {
-            fill(
+            fill_tasks_and_resources(
                 &mut snapshot,
                 &selection,
                 budget,
@@ -124,6 +119,16 @@ impl Monitor {
         }
         selection.apply_others(&mut snapshot, budget)?;
         Ok(snapshot)
+    }
+
+    /// Fills in the tables other than those of tasks and resources.
+    fn fill_others(&self, snapshot: &mut Snapshot, assembly: &Assembly<'_, Registry>) {
+        snapshot.procs.rows = assembly.procs();
+        snapshot.awaits.rows = assembly.awaits();
+        snapshot.counters.rows = assembly.counters();
+        snapshot.alerts.rows = self.alerts();
+        snapshot.alerts.total = snapshot.alerts.rows.len() as u64;
+        snapshot.alerts.matched = snapshot.alerts.total;
     }
 }
 
@@ -169,7 +174,7 @@ fn workers<N: Names>(assembly: &Assembly<'_, N>, threads: &[ThreadNow], epoch: u
 }
 
 /// Fills in the requested tasks, and all resources: each of the two needs the other.
-fn fill(
+fn fill_tasks_and_resources(
     snapshot: &mut Snapshot,
     selection: &Selection,
     budget: &Budget<'_>,
