@@ -55,18 +55,33 @@ struct ProcPace {
 /// Memory of a resource.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Channel {
-    /// Start of the last window, and the items inside, put in and taken out at that time.
-    window: Option<(u64, u64, u64, u64)>,
+    /// The start of the last window.
+    window: Option<ChannelState>,
     /// Number of consecutive windows in which the channel grew.
     pub(super) rising: u64,
     /// Start of the first of these windows.
     pub(super) rising_since: u64,
-    /// Items put in and taken out in the last window, and its length.
-    pub(super) rates: (u64, u64, u64),
+    /// Items put in during the last window.
+    pub(super) came: u64,
+    /// Items taken out during the last window.
+    pub(super) went: u64,
+    /// Length of the last window.
+    pub(super) passed: u64,
     /// Since when the channel has been nearly full.
     pub(super) full_since: Option<u64>,
     /// Releases at the last situation, if the resource was recorded.
     pub(super) taken: Option<u64>,
+}
+
+/// A channel at an instant.
+#[derive(Clone, Copy, Debug)]
+struct ChannelState {
+    at: u64,
+    length: u64,
+    /// Items put in so far.
+    put: u64,
+    /// Items taken out so far.
+    took: u64,
 }
 
 impl Memory {
@@ -237,25 +252,32 @@ impl Channel {
             .capacity
             .is_some_and(|capacity| is_part(length, capacity, fill));
         self.full_since = full.then(|| self.full_since.unwrap_or(now));
-        let Some((at, before, put, took)) = self.window else {
-            self.window = Some((now, length, flow.put, flow.took));
+        let state = ChannelState {
+            at: now,
+            length,
+            put: flow.put,
+            took: flow.took,
+        };
+        let Some(before) = self.window else {
+            self.window = Some(state);
             return;
         };
-        let passed = now.saturating_sub(at);
+        let passed = now.saturating_sub(before.at);
         if passed < limits.get(Limit::Window) {
             return;
         }
-        let (came, went) = (flow.put.saturating_sub(put), flow.took.saturating_sub(took));
-        if length > before && came > went {
+        let came = flow.put.saturating_sub(before.put);
+        let went = flow.took.saturating_sub(before.took);
+        if length > before.length && came > went {
             if self.rising == 0 {
-                self.rising_since = at;
+                self.rising_since = before.at;
             }
             self.rising += 1;
         } else {
             self.rising = 0;
         }
-        self.rates = (came, went, passed);
-        self.window = Some((now, length, flow.put, flow.took));
+        (self.came, self.went, self.passed) = (came, went, passed);
+        self.window = Some(state);
     }
 }
 
