@@ -6,7 +6,7 @@ use std::panic::Location;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use turbowish_model::account::metrics::SITE_LIMIT;
+use turbowish_model::account::metrics::{MetricKey, SITE_LIMIT};
 use turbowish_model::collect::metric_rows::MetricName;
 use turbowish_model::event::UserEvent;
 use turbowish_model::snapshot::MetricKind;
@@ -176,29 +176,29 @@ impl Metric {
     }
 
     fn count(&'static self, by: u64) {
-        self.note(|thread, site| {
-            events::user(site, || UserEvent::Count { by });
-            thread
-                .metrics
-                .count((site, thread.ledger.current_call().proc), by)
+        self.note(|thread, key| {
+            events::user(key.site, || UserEvent::Count { by });
+            thread.metrics.count(key, by)
         });
     }
 
     fn set(&'static self, value: i64) {
         let now = clock::ticks();
-        self.note(|thread, site| {
-            let key = (site, thread.ledger.current_call().proc);
-            events::user(site, || UserEvent::Gauge { value });
+        self.note(|thread, key| {
+            events::user(key.site, || UserEvent::Gauge { value });
             thread.metrics.set(key, value, now)
         });
     }
 
     #[inline]
-    fn note(&'static self, note: impl FnOnce(&ThreadLedger, u32) -> bool) {
+    fn note(&'static self, note: impl FnOnce(&ThreadLedger, MetricKey) -> bool) {
         let Some(epoch) = switch::epoch() else { return };
-        let noted = self
-            .number()
-            .and_then(|site| thread::with(epoch, |thread| note(thread, site)));
+        let noted = self.number().and_then(|site| {
+            thread::with(epoch, |thread| {
+                let proc = thread.ledger.current_call().proc;
+                note(thread, MetricKey { site, proc })
+            })
+        });
         if noted != Some(true) {
             missed(epoch);
         }

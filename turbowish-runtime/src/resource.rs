@@ -15,8 +15,6 @@ mod order;
 mod record;
 mod registry;
 mod state;
-#[cfg(test)]
-mod tests;
 mod timer;
 mod wait;
 

@@ -64,7 +64,7 @@ impl TableVisitor for IsNoWorse<'_> {
         let judged = |column: &Column<R>| before.tells(column) && after.tells(column);
         let columns: Vec<Column<R>> = R::columns().iter().filter(|c| judged(c)).cloned().collect();
         let all = Filter::parse("").expect("a blank filter keeps every row");
-        !Compared::of((before, after), &columns, &all, Share(0)).has_failed()
+        !Compared::of(before, after, &columns, &all, Share(0)).has_failed()
     }
 }
 
@@ -119,7 +119,8 @@ impl TableVisitor for Compare<'_> {
         let filter = Filter::<R>::parse(&args.filter)?;
         let columns = columns::<R>(args, before, after)?;
         Ok(Compared::of(
-            (before, after),
+            before,
+            after,
             &columns,
             &filter,
             args.fail_over,

@@ -58,7 +58,7 @@ pub(super) fn lines_at(
             lines.push((0, "no longer polled".into()));
         }
         let depth = call.depth + forks.len() as u32 + u32::from(call.aside);
-        let text = line(row, at, (&claims[at], resources), micro, place);
+        let text = line(row, at, &claims[at], resources, micro, place);
         lines.push((depth, text));
         if let Some(fork) = call.fork {
             lines.push((depth + 1, fork.word().into()));
@@ -81,7 +81,8 @@ pub(super) fn lines_at(
 fn line(
     row: &TaskRow,
     at: usize,
-    (claims, resources): (&[&Claim], &[ResourceRow]),
+    claims: &[&Claim],
+    resources: &[ResourceRow],
     micro: Micro,
     span: &dyn Fn(&Place) -> String,
 ) -> RichLine {

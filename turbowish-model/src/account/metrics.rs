@@ -19,8 +19,14 @@ pub const SITE_LIMIT: u32 = 1024;
 /// Maximum number of procs with their own cell at one site on one thread.
 pub const PROC_LIMIT: usize = 64;
 
-/// A site and a proc as in [`crate::account::resource::CurrentCall::proc`]: 0 stands for no proc.
-pub type MetricKey = (u32, u32);
+/// What is counted apart: the updates at one site in one proc.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct MetricKey {
+    /// The place in the source.
+    pub site: u32,
+    /// As in [`crate::account::resource::CurrentCall::proc`]: 0 stands for no proc.
+    pub proc: u32,
+}
 
 /// One thread's counters and gauges.
 #[derive(Default)]
@@ -65,12 +71,12 @@ impl Default for Cell {
 impl Metrics {
     /// Adds `by` to a counter; saturates. Returns `false` if there is no room for it.
     #[inline]
-    pub fn count(&self, (site, proc): MetricKey, by: u64) -> bool {
-        let Some(cell) = self.cell(site, proc) else {
+    pub fn count(&self, key: MetricKey, by: u64) -> bool {
+        let Some(cell) = self.cell(key) else {
             return false;
         };
         let writing = self.sequence.write();
-        cell.owner.store(proc.wrapping_add(1), Relaxed);
+        cell.owner.store(key.proc.wrapping_add(1), Relaxed);
         add(&cell.updates, 1);
         let sum = cell.value.load(Relaxed).saturating_add(by);
         cell.value.store(sum, Relaxed);
@@ -80,12 +86,12 @@ impl Metrics {
 
     /// Sets a gauge to `value` at `t`. Returns `false` if there is no room for it.
     #[inline]
-    pub fn set(&self, (site, proc): MetricKey, value: i64, t: u64) -> bool {
-        let Some(cell) = self.cell(site, proc) else {
+    pub fn set(&self, key: MetricKey, value: i64, t: u64) -> bool {
+        let Some(cell) = self.cell(key) else {
             return false;
         };
         let writing = self.sequence.write();
-        cell.owner.store(proc.wrapping_add(1), Relaxed);
+        cell.owner.store(key.proc.wrapping_add(1), Relaxed);
         let first = cell.updates.load(Relaxed) == 0;
         add(&cell.updates, 1);
         let bits = value.cast_unsigned();
@@ -103,12 +109,12 @@ impl Metrics {
 
     /// Returns the cell of a site in a proc, or a free one.
     #[inline]
-    fn cell(&self, site: u32, proc: u32) -> Option<&Cell> {
-        if site >= SITE_LIMIT {
+    fn cell(&self, key: MetricKey) -> Option<&Cell> {
+        if key.site >= SITE_LIMIT {
             return None;
         }
-        let cells = &self.sites.at(site as usize).cells;
-        let owner = proc.wrapping_add(1);
+        let cells = &self.sites.at(key.site as usize).cells;
+        let owner = key.proc.wrapping_add(1);
         (0..PROC_LIMIT).map(|at| cells.at(at)).find(|cell| {
             let known = cell.owner.load(Relaxed);
             known == owner || known == 0
@@ -122,7 +128,10 @@ impl Metrics {
             for (_, cell) in cells.cells.iter() {
                 let read = self.sequence.read(relax, || cell.read());
                 if let Some((owner, stats)) = read {
-                    let key = (site as u32, owner.wrapping_sub(1));
+                    let key = MetricKey {
+                        site: site as u32,
+                        proc: owner.wrapping_sub(1),
+                    };
                     into.entry(key).or_default().merge(&stats);
                 }
             }

@@ -6,7 +6,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use crate::account::metrics::{MetricKey, MetricStats};
+use crate::account::metrics::MetricStats;
 use crate::collect::assemble::{Assembly, Names};
 use crate::snapshot::{CounterRow, MetricKind, Spot};
 
@@ -58,10 +58,10 @@ impl<N: Names> Assembly<'_, N> {
     pub fn counters(&self) -> Vec<CounterRow> {
         let mut rows: BTreeMap<(String, MetricKind, Option<String>), Sums> = BTreeMap::new();
         for (&key, stats) in &self.now.aggregate.metrics {
-            let Some(metric) = self.names.metric(key.0) else {
+            let Some(metric) = self.names.metric(key.site) else {
                 continue;
             };
-            let named = (metric.shown(), metric.kind, self.owner(key));
+            let named = (metric.shown(), metric.kind, self.owner(key.proc));
             let sums = rows.entry(named).or_insert_with(|| Sums {
                 at: Spot {
                     file: metric.file.to_string(),
@@ -94,7 +94,7 @@ impl<N: Names> Assembly<'_, N> {
         rows.into_iter().map(row).collect()
     }
 
-    fn owner(&self, (_, proc): MetricKey) -> Option<String> {
+    fn owner(&self, proc: u32) -> Option<String> {
         let proc = self.names.proc(proc.checked_sub(1)?)?;
         Some(proc.path.to_string())
     }

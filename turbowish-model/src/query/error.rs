@@ -81,7 +81,7 @@ impl fmt::Display for QueryError {
                 }
             }
             Self::Group { word } => {
-                let known = TASK_GROUPINGS.map(|(known, _)| known).join(", ");
+                let known = TASK_GROUPINGS.each_ref().map(|known| known.name).join(", ");
                 write!(f, "tasks cannot be grouped by {word:?}, only by: {known}")
             }
             Self::Filter { table, reason } => write!(f, "filter of {table}: {reason}"),

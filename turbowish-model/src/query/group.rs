@@ -12,23 +12,38 @@ use crate::snapshot::column::{self, cell};
 use crate::snapshot::json::Record as _;
 use crate::snapshot::{TaskGroup, TaskRow};
 
-/// A grouping of rows: its word, and the function that returns a row's group.
-pub type Grouping<R> = (&'static str, fn(&R) -> String);
+/// A grouping of rows.
+#[derive(Debug)]
+pub struct Grouping<R> {
+    /// Its word on the command line and in queries.
+    pub name: &'static str,
+    /// Returns a row's group.
+    pub key: fn(&R) -> String,
+}
 
 /// The groupings of tasks.
-pub const TASK_GROUPINGS: [Grouping<TaskRow>; 3] = [
-    ("root", |row| row.root.clone()),
-    ("await point", |row| cell(row, "at")),
-    ("spawn site", |row| cell(row, "site")),
+pub static TASK_GROUPINGS: [Grouping<TaskRow>; 3] = [
+    Grouping {
+        name: "root",
+        key: |row| row.root.clone(),
+    },
+    Grouping {
+        name: "await point",
+        key: |row| cell(row, "at"),
+    },
+    Grouping {
+        name: "spawn site",
+        key: |row| cell(row, "site"),
+    },
 ];
 
 /// The columns that they read.
 const COLUMNS: [&str; TASK_GROUPINGS.len()] = ["root", "at", "site"];
 
 /// Passes each field of a row that a grouping reads to `see`.
-pub(super) fn fields((word, _): Grouping<TaskRow>, see: &mut dyn FnMut(&str)) {
+pub(super) fn fields(grouping: &Grouping<TaskRow>, see: &mut dyn FnMut(&str)) {
     let known = TASK_GROUPINGS.iter().zip(COLUMNS);
-    let columns = known.filter(|((known, _), _)| *known == word);
+    let columns = known.filter(|(known, _)| known.name == grouping.name);
     for column in columns.filter_map(|(_, key)| column::find::<TaskRow>(key)) {
         column.fields.iter().for_each(|field| see(field));
     }
@@ -39,15 +54,15 @@ pub(super) fn fields((word, _): Grouping<TaskRow>, see: &mut dyn FnMut(&str)) {
 /// # Errors
 ///
 /// If there is no grouping of that name.
-pub(super) fn grouping(word: &str) -> Result<Option<Grouping<TaskRow>>, QueryError> {
+pub(super) fn grouping(word: &str) -> Result<Option<&'static Grouping<TaskRow>>, QueryError> {
     if word.is_empty() {
         return Ok(None);
     }
-    let found = TASK_GROUPINGS.iter().find(|(known, _)| *known == word);
+    let found = TASK_GROUPINGS.iter().find(|known| known.name == word);
     let unknown = || QueryError::Group {
         word: word.to_string(),
     };
-    found.copied().map(Some).ok_or_else(unknown)
+    found.map(Some).ok_or_else(unknown)
 }
 
 /// Groups sorted rows and returns the largest groups first, at most `limit` of them. Calls `whole`
@@ -55,12 +70,12 @@ pub(super) fn grouping(word: &str) -> Result<Option<Grouping<TaskRow>>, QueryErr
 pub(super) fn groups<'r>(
     rows: impl Iterator<Item = (usize, Cow<'r, TaskRow>)>,
     whole: impl Fn(usize) -> Option<Cow<'r, TaskRow>>,
-    (_, key): Grouping<TaskRow>,
+    grouping: &Grouping<TaskRow>,
     limit: usize,
 ) -> Vec<TaskGroup> {
     let mut groups: BTreeMap<String, TaskGroup> = BTreeMap::new();
     for (at, row) in rows {
-        let key = key(&row);
+        let key = (grouping.key)(&row);
         match groups.get_mut(&key) {
             Some(group) => {
                 group.tasks += 1;

@@ -21,7 +21,7 @@ macro_rules! selection {
         #[derive(Debug)]
         pub struct Selection {
             $($field: Option<Plan<$row>>,)+
-            group: Option<Grouping<TaskRow>>,
+            group: Option<&'static Grouping<TaskRow>>,
         }
 
         impl Selection {

@@ -5,7 +5,7 @@ use alloc::string::String;
 
 use super::Place;
 use super::column::Unit::{self, Count, Duration, Share, Text};
-use super::column::{Column, Family, Row, Value, cell};
+use super::column::{Column, Family, Heading, Row, Value, cell};
 use super::json::{Spelled as _, put};
 use super::row::row;
 use super::tasks::expression;
@@ -49,95 +49,75 @@ row! {
 }
 
 static COLUMNS: [Column<AwaitRow>; 10] = [
-    Column::new(
-        "at",
-        "AT",
-        "await point, file:line",
-        (Unit::Place, 14, 0),
-        &["file", "line", "column", "end_line", "end_column"],
-        |row, _| Value::Place {
+    Heading::new("at", "AT", Unit::Place)
+        .width(14)
+        .rank(0)
+        .meaning("await point, file:line")
+        .fields(&["file", "line", "column", "end_line", "end_column"])
+        .read(|row, _| Value::Place {
             file: &row.place.file,
             line: row.place.line,
-        },
-    ),
-    Column::new(
-        "expr",
-        "EXPRESSION",
-        "awaited expression, without .await",
-        (Text, 23, 0),
-        &["expr"],
-        |row, _| expression(&row.place),
-    ),
-    Column::new(
-        "proc",
-        "PROC",
-        "path of the proc",
-        (Text, 20, 1),
-        &["proc"],
-        |row, _| Value::Text(Cow::Borrowed(&row.proc)),
-    ),
-    Column::new(
-        "waits",
-        "WAITS",
-        "polls that returned Pending here, in the window",
-        (Count, 5, 0),
-        &["waits"],
-        |row, _| Value::Count(row.waits),
-    ),
-    Column::new(
-        "now",
-        "NOW",
-        "calls that wait here now",
-        (Count, 5, 0),
-        &["now"],
-        |row, _| Value::Count(row.now),
-    ),
-    Column::new(
-        "mean",
-        "MEAN",
-        "time waited / waits",
-        (Duration, 6, 0),
-        &["waited_ns", "waits"],
-        |row, _| Value::mean(row.waited_ns, row.waits),
-    ),
-    Column::new(
-        "longest",
-        "LONGEST",
-        "longest wait that ended, since the start of accounting",
-        (Duration, 7, 0),
-        &["max_wait_ns"],
-        |row, _| {
+        }),
+    Heading::new("expr", "EXPRESSION", Text)
+        .width(23)
+        .rank(0)
+        .meaning("awaited expression, without .await")
+        .fields(&["expr"])
+        .read(|row, _| expression(&row.place)),
+    Heading::new("proc", "PROC", Text)
+        .width(20)
+        .rank(1)
+        .meaning("path of the proc")
+        .fields(&["proc"])
+        .read(|row, _| Value::Text(Cow::Borrowed(&row.proc))),
+    Heading::new("waits", "WAITS", Count)
+        .width(5)
+        .rank(0)
+        .meaning("polls that returned Pending here, in the window")
+        .fields(&["waits"])
+        .read(|row, _| Value::Count(row.waits)),
+    Heading::new("now", "NOW", Count)
+        .width(5)
+        .rank(0)
+        .meaning("calls that wait here now")
+        .fields(&["now"])
+        .read(|row, _| Value::Count(row.now)),
+    Heading::new("mean", "MEAN", Duration)
+        .width(6)
+        .rank(0)
+        .meaning("time waited / waits")
+        .fields(&["waited_ns", "waits"])
+        .read(|row, _| Value::mean(row.waited_ns, row.waits)),
+    Heading::new("longest", "LONGEST", Duration)
+        .width(7)
+        .rank(0)
+        .meaning("longest wait that ended, since the start of accounting")
+        .fields(&["max_wait_ns"])
+        .read(|row, _| {
             if row.max_wait_ns == 0 {
                 Value::NoSample
             } else {
                 Value::Duration(row.max_wait_ns)
             }
-        },
-    ),
-    Column::new(
-        "total",
-        "TOTAL",
-        "time waited in the window, current waits included",
-        (Duration, 6, 0),
-        &["waited_ns"],
-        |row, _| Value::Duration(row.waited_ns),
-    ),
-    Column::new(
-        "share",
-        "%",
-        "time waited / all yielded time of the proc",
-        (Share, 5, 0),
-        &["share_ppm"],
-        |row, _| Value::Share(row.share_ppm.saturating_mul(1_000)),
-    ),
-    Column::new(
-        "cancelled",
-        "CANC",
-        "calls dropped while they waited here, in the window",
-        (Count, 5, 0),
-        &["cancelled"],
-        |row, _| Value::Count(row.cancelled),
-    ),
+        }),
+    Heading::new("total", "TOTAL", Duration)
+        .width(6)
+        .rank(0)
+        .meaning("time waited in the window, current waits included")
+        .fields(&["waited_ns"])
+        .read(|row, _| Value::Duration(row.waited_ns)),
+    Heading::new("share", "%", Share)
+        .width(5)
+        .rank(0)
+        .meaning("time waited / all yielded time of the proc")
+        .fields(&["share_ppm"])
+        .read(|row, _| Value::Share(row.share_ppm.saturating_mul(1_000))),
+    Heading::new("cancelled", "CANC", Count)
+        .width(5)
+        .rank(0)
+        .meaning("calls dropped while they waited here, in the window")
+        .fields(&["cancelled"])
+        .read(|row, _| Value::Count(row.cancelled)),
 ];
 
 impl Row for AwaitRow {

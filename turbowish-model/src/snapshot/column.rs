@@ -2,6 +2,7 @@
 //! its help.
 
 mod direction;
+mod heading;
 mod nearest;
 mod title;
 mod value;
@@ -11,6 +12,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+pub(super) use self::heading::Heading;
 pub use self::nearest::{closest, nearest};
 pub use self::title::titled;
 pub use self::value::{ASCII_LEVELS, Levels, Shown, SortKey, Style, Value};
@@ -118,26 +120,6 @@ impl<R> Clone for Column<R> {
 }
 
 impl<R> Column<R> {
-    pub(super) const fn new(
-        key: &'static str,
-        title: &'static str,
-        meaning: &'static str,
-        (unit, width, rank): (Unit, usize, u8),
-        fields: &'static [&'static str],
-        read: for<'a> fn(&'a R, &Context) -> Value<'a>,
-    ) -> Self {
-        Self {
-            key: Cow::Borrowed(key),
-            title: Cow::Borrowed(title),
-            meaning,
-            unit,
-            width,
-            rank,
-            fields,
-            read: Read::Plain(read),
-        }
-    }
-
     pub(super) const fn percentile(
         key: &'static str,
         title: &'static str,

@@ -6,7 +6,7 @@ use alloc::string::String;
 use super::Spot;
 use super::alert::PartyKind;
 use super::column::Unit::{Count, Place, Rate, Text};
-use super::column::{Column, Family, Row, Value};
+use super::column::{Column, Family, Heading, Row, Value};
 use super::row::row;
 
 /// Kind of a metric of the program.
@@ -77,90 +77,72 @@ pub struct Overhead {
 }
 
 static COLUMNS: [Column<CounterRow>; 9] = [
-    Column::new(
-        "counter",
-        "COUNTER",
-        "name, as the program gives it",
-        (Text, 20, 0),
-        &["name"],
-        |row, _| Value::Text(Cow::Borrowed(&row.name)),
-    ),
-    Column::new(
-        "kind",
-        "KIND",
-        "counter or gauge",
-        (Text, 7, 0),
-        &["kind"],
-        |row, _| Value::Text(Cow::Borrowed(row.kind.word())),
-    ),
-    Column::new(
-        "rate",
-        "RATE/s",
-        "increase of a counter in the window, per second",
-        (Rate, 6, 0),
-        &["added"],
-        |row, context| {
+    Heading::new("counter", "COUNTER", Text)
+        .width(20)
+        .rank(0)
+        .meaning("name, as the program gives it")
+        .fields(&["name"])
+        .read(|row, _| Value::Text(Cow::Borrowed(&row.name))),
+    Heading::new("kind", "KIND", Text)
+        .width(7)
+        .rank(0)
+        .meaning("counter or gauge")
+        .fields(&["kind"])
+        .read(|row, _| Value::Text(Cow::Borrowed(row.kind.word()))),
+    Heading::new("rate", "RATE/s", Rate)
+        .width(6)
+        .rank(0)
+        .meaning("increase of a counter in the window, per second")
+        .fields(&["added"])
+        .read(|row, context| {
             row.added
                 .map_or(Value::Blank, |n| Value::rate(n, context.window_ns))
-        },
-    ),
-    Column::new(
-        "value",
-        "VALUE",
-        "total of a counter since the start of accounting; last value of a gauge",
-        (Count, 6, 0),
-        &["total", "value"],
-        |row, _| match row.total {
+        }),
+    Heading::new("value", "VALUE", Count)
+        .width(6)
+        .rank(0)
+        .meaning("total of a counter since the start of accounting; last value of a gauge")
+        .fields(&["total", "value"])
+        .read(|row, _| match row.total {
             Some(total) => Value::Count(total),
             None => signed(row.value),
-        },
-    ),
-    Column::new(
-        "min",
-        "MIN",
-        "lowest value of a gauge since the start of accounting",
-        (Count, 6, 0),
-        &["min"],
-        |row, _| signed(row.min),
-    ),
-    Column::new(
-        "max",
-        "MAX",
-        "highest value of a gauge since the start of accounting",
-        (Count, 6, 0),
-        &["max"],
-        |row, _| signed(row.max),
-    ),
-    Column::new(
-        "updates",
-        "USES/s",
-        "how often it was counted or set in the window, per second",
-        (Rate, 6, 1),
-        &["updates"],
-        |row, context| Value::rate(row.updates, context.window_ns),
-    ),
-    Column::new(
-        "proc",
-        "PROC",
-        "path of the innermost proc; blank outside any proc",
-        (Text, 20, 0),
-        &["proc"],
-        |row, _| {
+        }),
+    Heading::new("min", "MIN", Count)
+        .width(6)
+        .rank(0)
+        .meaning("lowest value of a gauge since the start of accounting")
+        .fields(&["min"])
+        .read(|row, _| signed(row.min)),
+    Heading::new("max", "MAX", Count)
+        .width(6)
+        .rank(0)
+        .meaning("highest value of a gauge since the start of accounting")
+        .fields(&["max"])
+        .read(|row, _| signed(row.max)),
+    Heading::new("updates", "USES/s", Rate)
+        .width(6)
+        .rank(1)
+        .meaning("how often it was counted or set in the window, per second")
+        .fields(&["updates"])
+        .read(|row, context| Value::rate(row.updates, context.window_ns)),
+    Heading::new("proc", "PROC", Text)
+        .width(20)
+        .rank(0)
+        .meaning("path of the innermost proc; blank outside any proc")
+        .fields(&["proc"])
+        .read(|row, _| {
             let proc = row.proc.as_deref();
             proc.map_or(Value::Blank, |path| Value::Text(Cow::Borrowed(path)))
-        },
-    ),
-    Column::new(
-        "at",
-        "AT",
-        "its call site, file:line; one of them if there are several",
-        (Place, 14, 2),
-        &["at"],
-        |row, _| Value::Place {
+        }),
+    Heading::new("at", "AT", Place)
+        .width(14)
+        .rank(2)
+        .meaning("its call site, file:line; one of them if there are several")
+        .fields(&["at"])
+        .read(|row, _| Value::Place {
             file: &row.at.file,
             line: row.at.line,
-        },
-    ),
+        }),
 ];
 
 /// Value of a gauge; blank for a counter.

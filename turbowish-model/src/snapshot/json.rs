@@ -1,26 +1,27 @@
-//! Snapshots as JSON and as flat rows: integers only, with one table of fields per kind of row.
+//! Snapshots as JSON and as [flat rows](flat_row): integers only, with one table of fields per kind
+//! of row.
 //!
 //! The command line and the report at exit print the same document; docs/json.md describes it.
 
 mod alerts;
 mod claims;
 mod fields;
-mod overhead;
+mod flat;
 mod read;
 mod writer;
 
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 
 pub(in crate::snapshot) use self::fields::Spelled;
 pub use self::fields::{Field, FieldValue, Record};
+pub use self::flat::{flat_header, flat_row};
 pub use self::read::{Parsed, Readable, fill, put};
 pub use self::writer::Writer;
 use crate::snapshot::combinator::Combinator;
 use crate::snapshot::quantile::{Distribution, Percentile};
-use crate::snapshot::tasks::leaf;
 use crate::snapshot::{
-    Accounting, Lost, Place, Process, Snapshot, StackRow, Table, TableVisitor, Worker,
+    Accounting, Lost, Overhead, Place, Process, Snapshot, StackRow, Table, TableVisitor, Worker,
 };
 
 /// Version of the document. It changes only if a field changes its meaning or is removed.
@@ -103,7 +104,7 @@ fn process(out: &mut Writer, snapshot: &Snapshot) {
         out.number("procs_known", process.procs_known);
         out.optional("runtime_tasks", process.runtime_tasks);
         out.key("own_cost");
-        overhead::own_cost(out, process.own_cost.as_ref());
+        own_cost(out, process.own_cost.as_ref());
         out.key("tasks_by_state");
         out.object(|out| {
             out.number("polling", tasks.polling);
@@ -113,6 +114,18 @@ fn process(out: &mut Writer, snapshot: &Snapshot) {
         });
         out.key("workers");
         out.array(&snapshot.workers, worker);
+    });
+}
+
+fn own_cost(out: &mut Writer, cost: Option<&Overhead>) {
+    let Some(cost) = cost else { return out.null() };
+    out.object(|out| {
+        out.number("ppm", cost.ppm);
+        out.optional("monitor_ppm", cost.monitor_ppm);
+        out.number("poll_ps", cost.poll_ps);
+        out.number("wake_ps", cost.wake_ps);
+        out.number("counter_ps", cost.counter_ps);
+        out.number("resource_ps", cost.resource_ps);
     });
 }
 
@@ -225,12 +238,6 @@ fn or_null<T: ?Sized>(out: &mut Writer, value: Option<&T>, print: fn(&mut Writer
     }
 }
 
-/// A list of numbers in one cell.
-fn series(numbers: &[u64]) -> String {
-    let numbers: Vec<String> = numbers.iter().map(u64::to_string).collect();
-    numbers.join(", ")
-}
-
 fn distribution(out: &mut Writer, population: &Distribution, shape: &Options) {
     out.object(|out| {
         out.number("n", population.n);
@@ -303,70 +310,6 @@ impl TableVisitor for Counts<'_> {
             out.number("left_out", page.left_out());
         });
     }
-}
-
-/// Header of flat rows: field names; those of nested objects are joined by a point.
-///
-/// A population has `.n`, `.sum_ns`, `.max_ns` and its percentiles. A stack is reduced to its
-/// innermost call: `at.proc`, `at.file`, …. Names in lists of resources, tasks and attributes share
-/// one cell, joined by `, `; sentences are joined by `; `. The callers of a proc and the steps of
-/// an alert are omitted.
-#[must_use]
-pub fn flat_header<R: Record>(shape: &Options) -> Vec<String> {
-    let row = R::default();
-    let mut header = Vec::new();
-    flat(&row, shape, &mut |name, _| header.push(name));
-    header
-}
-
-/// One flat row in the order of [`flat_header`]; missing values are empty.
-#[must_use]
-pub fn flat_row<R: Record>(row: &R, shape: &Options) -> Vec<String> {
-    let mut cells = Vec::new();
-    flat(row, shape, &mut |_, cell| cells.push(cell));
-    cells
-}
-
-fn flat<R: Record>(row: &R, shape: &Options, cell: &mut dyn FnMut(String, String)) {
-    for field in R::fields().iter().filter(|field| shape.keeps(field.name)) {
-        let name = field.name;
-        match (field.read)(row) {
-            FieldValue::Population(population) => {
-                let mut inner = |key: &str, value: Option<u64>| {
-                    cell(
-                        [name, ".", key].concat(),
-                        value.map_or_else(String::new, |n| n.to_string()),
-                    );
-                };
-                inner("n", Some(population.n));
-                inner("sum_ns", Some(population.sum_ns));
-                inner("max_ns", Some(population.max_ns));
-                for q in &shape.percentiles {
-                    inner(&q.name(), population.percentile(*q));
-                }
-            }
-            FieldValue::Stack(calls) => innermost(leaf(calls), cell),
-            FieldValue::Callers(_) | FieldValue::Steps(_) => {}
-            FieldValue::Point(point) => alerts::flat_point(name, point, cell),
-            FieldValue::Spot(spot) => claims::flat_spot(name, spot, cell),
-            FieldValue::Waker(waker) => claims::flat_waker(name, waker, cell),
-            FieldValue::LastPoll(poll) => claims::flat_poll(name, poll, cell),
-            FieldValue::Pause(pause) => claims::flat_pause(name, pause, cell),
-            plain => cell(name.to_string(), plain.to_string()),
-        }
-    }
-}
-
-fn innermost(call: Option<&StackRow>, cell: &mut dyn FnMut(String, String)) {
-    let proc = call.map_or_else(String::new, |call| call.proc.clone());
-    cell("at.proc".to_string(), proc);
-    let place = call.and_then(|call| call.place.as_ref());
-    for (name, fact) in PLACE {
-        let text = place.map_or_else(String::new, |at| fact(at).to_string());
-        cell(["at.", name].concat(), text);
-    }
-    let since = call.map_or_else(String::new, |call| call.since_ns.to_string());
-    cell("at.since_ns".to_string(), since);
 }
 
 #[cfg(test)]

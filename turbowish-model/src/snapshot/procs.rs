@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use super::alert::PartyKind;
 use super::column::Unit::{Bytes, Count, Duration, Place, Rate, Share, Text, Trend};
-use super::column::{Column, Family, Row, Value, attribute, given};
+use super::column::{Column, Family, Heading, Row, Value, attribute, given};
 use super::quantile::Distribution;
 use super::row::row;
 
@@ -135,191 +135,152 @@ const READY: Family<ProcRow> = Family {
 static FAMILIES: [Family<ProcRow>; 5] = [RUN, HOLD, INCLUSIVE, POLL, READY];
 
 static COLUMNS: [Column<ProcRow>; 27] = [
-    Column::new(
-        "proc",
-        "PROC",
-        "path of the proc",
-        (Text, 27, 0),
-        &["proc"],
-        |row, _| Value::Text(Cow::Borrowed(&row.proc)),
-    ),
-    Column::new(
-        "run",
-        "RUN%",
-        "occupancy: running time / window, in % of one core",
-        (Share, 5, 0),
-        &["running_ns", "occupancy_ppm"],
-        |row, context| Value::share(row.running_ns, context.window_ns),
-    ),
-    Column::new(
-        "incl",
-        "INCL%",
-        "inclusive time / window; recursion counts once",
-        (Share, 6, 1),
-        &["inclusive_ns"],
-        |row, context| Value::share(row.inclusive_ns, context.window_ns),
-    ),
-    Column::new(
-        "trend",
-        "LAST 60 s",
-        "run per 3 s, scaled to the largest; sorts by the mean",
-        (Trend, 20, 2),
-        &["trend_ppm"],
-        |row, _| match row.trend_ppm[..] {
+    Heading::new("proc", "PROC", Text)
+        .width(27)
+        .rank(0)
+        .meaning("path of the proc")
+        .fields(&["proc"])
+        .read(|row, _| Value::Text(Cow::Borrowed(&row.proc))),
+    Heading::new("run", "RUN%", Share)
+        .width(5)
+        .rank(0)
+        .meaning("occupancy: running time / window, in % of one core")
+        .fields(&["running_ns", "occupancy_ppm"])
+        .read(|row, context| Value::share(row.running_ns, context.window_ns)),
+    Heading::new("incl", "INCL%", Share)
+        .width(6)
+        .rank(1)
+        .meaning("inclusive time / window; recursion counts once")
+        .fields(&["inclusive_ns"])
+        .read(|row, context| Value::share(row.inclusive_ns, context.window_ns)),
+    Heading::new("trend", "LAST 60 s", Trend)
+        .width(20)
+        .rank(2)
+        .meaning("run per 3 s, scaled to the largest; sorts by the mean")
+        .fields(&["trend_ppm"])
+        .read(|row, _| match row.trend_ppm[..] {
             [] => Value::Blank,
             [..] => Value::Trend(&row.trend_ppm),
-        },
-    ),
-    Column::new(
-        "live",
-        "LIVE",
-        "calls that have not ended",
-        (Count, 5, 3),
-        &["live"],
-        |row, _| Value::Count(row.live),
-    ),
-    Column::new(
-        "calls",
-        "CALL/s",
-        "ended calls (ready, cancelled, panicked) per second",
-        (Rate, 6, 0),
-        &["calls", "ready", "cancelled", "panicked"],
-        |row, context| {
+        }),
+    Heading::new("live", "LIVE", Count)
+        .width(5)
+        .rank(3)
+        .meaning("calls that have not ended")
+        .fields(&["live"])
+        .read(|row, _| Value::Count(row.live)),
+    Heading::new("calls", "CALL/s", Rate)
+        .width(6)
+        .rank(0)
+        .meaning("ended calls (ready, cancelled, panicked) per second")
+        .fields(&["calls", "ready", "cancelled", "panicked"])
+        .read(|row, context| {
             let ended = row.ready + row.cancelled + row.panicked;
             Value::rate(ended, context.window_ns)
-        },
-    ),
-    Column::new(
-        "polls",
-        "POLL/s",
-        "polls per second",
-        (Rate, 6, 4),
-        &["polls"],
-        |row, context| Value::rate(row.polls, context.window_ns),
-    ),
+        }),
+    Heading::new("polls", "POLL/s", Rate)
+        .width(6)
+        .rank(4)
+        .meaning("polls per second")
+        .fields(&["polls"])
+        .read(|row, context| Value::rate(row.polls, context.window_ns)),
     Column::percentile("run_p50", "RUNp50", &RUN, 50, 0),
     Column::percentile("run_p90", "RUNp90", &RUN, 90, 5),
     Column::percentile("run_p99", "RUNp99", &RUN, 99, 0),
-    Column::new(
-        "run_max",
-        "RUNmax",
-        "longest exclusive running time of an ended call",
-        (Duration, 6, 12),
-        &["call_running"],
-        |row, _| match row.call_running.n {
+    Heading::new("run_max", "RUNmax", Duration)
+        .width(6)
+        .rank(12)
+        .meaning("longest exclusive running time of an ended call")
+        .fields(&["call_running"])
+        .read(|row, _| match row.call_running.n {
             0 => Value::NoSample,
             _ => Value::Duration(row.call_running.max_ns),
-        },
-    ),
+        }),
     Column::percentile("hold_p50", "HOLp50", &HOLD, 50, 6),
     Column::percentile("hold_p90", "HOLp90", &HOLD, 90, 13),
     Column::percentile("hold_p99", "HOLp99", &HOLD, 99, 0),
-    Column::new(
-        "longest",
-        "LONGEST",
-        "longest poll; + means still in progress",
-        (Duration, 7, 0),
-        &["max_poll_ns", "max_poll_open"],
-        |row, _| match (row.polls, row.max_poll_ns) {
+    Heading::new("longest", "LONGEST", Duration)
+        .width(7)
+        .rank(0)
+        .meaning("longest poll; + means still in progress")
+        .fields(&["max_poll_ns", "max_poll_open"])
+        .read(|row, _| match (row.polls, row.max_poll_ns) {
             (_, ns) if row.max_poll_open => Value::Open(ns),
             (0, 0) => Value::NoSample,
             (_, ns) => Value::Duration(ns),
-        },
-    ),
-    Column::new(
-        "yielded",
-        "YIELD%",
-        "yielded time / window; 100 = one call waiting all the time",
-        (Share, 6, 7),
-        &["yielded_ns"],
-        |row, context| Value::share(row.yielded_ns, context.window_ns),
-    ),
-    Column::new(
-        "err",
-        "ERR/s",
-        "calls that returned an Err, per second",
-        (Rate, 6, 8),
-        &["err"],
-        |row, context| Value::rate(row.err, context.window_ns),
-    ),
-    Column::new(
-        "cancelled",
-        "CANC/s",
-        "calls dropped after their first poll, per second",
-        (Rate, 6, 9),
-        &["cancelled"],
-        |row, context| {
+        }),
+    Heading::new("yielded", "YIELD%", Share)
+        .width(6)
+        .rank(7)
+        .meaning("yielded time / window; 100 = one call waiting all the time")
+        .fields(&["yielded_ns"])
+        .read(|row, context| Value::share(row.yielded_ns, context.window_ns)),
+    Heading::new("err", "ERR/s", Rate)
+        .width(6)
+        .rank(8)
+        .meaning("calls that returned an Err, per second")
+        .fields(&["err"])
+        .read(|row, context| Value::rate(row.err, context.window_ns)),
+    Heading::new("cancelled", "CANC/s", Rate)
+        .width(6)
+        .rank(9)
+        .meaning("calls dropped after their first poll, per second")
+        .fields(&["cancelled"])
+        .read(|row, context| {
             let started = row.cancelled.saturating_sub(row.never_polled);
             Value::rate(started, context.window_ns)
-        },
-    ),
-    Column::new(
-        "panicked",
-        "PANIC",
-        "calls that panicked, per second",
-        (Rate, 6, 10),
-        &["panicked"],
-        |row, context| Value::rate(row.panicked, context.window_ns),
-    ),
-    Column::new(
-        "never",
-        "NEVER",
-        "calls dropped before their first poll, per second",
-        (Rate, 6, 14),
-        &["never_polled"],
-        |row, context| Value::rate(row.never_polled, context.window_ns),
-    ),
+        }),
+    Heading::new("panicked", "PANIC", Rate)
+        .width(6)
+        .rank(10)
+        .meaning("calls that panicked, per second")
+        .fields(&["panicked"])
+        .read(|row, context| Value::rate(row.panicked, context.window_ns)),
+    Heading::new("never", "NEVER", Rate)
+        .width(6)
+        .rank(14)
+        .meaning("calls dropped before their first poll, per second")
+        .fields(&["never_polled"])
+        .read(|row, context| Value::rate(row.never_polled, context.window_ns)),
     Column::percentile("poll_p99", "POLp99", &POLL, 99, 15),
     Column::percentile("incl_p99", "INCp99", &INCLUSIVE, 99, 16),
-    Column::new(
-        "immediate",
-        "IMM/s",
-        "calls that ended in their first poll, per second",
-        (Rate, 6, u8::MAX),
-        &["immediate"],
-        |row, context| Value::rate(row.immediate, context.window_ns),
-    ),
-    Column::new(
-        "unstarted",
-        "UNST",
-        "time between creation and first poll, per call",
-        (Duration, 6, 17),
-        &["unstarted_ns"],
-        |row, _| Value::mean(row.unstarted_ns, row.calls),
-    ),
-    Column::new(
-        "wall",
-        "WALL",
-        "time between creation and end, per call",
-        (Duration, 6, 18),
-        &["wall_ns"],
-        |row, _| Value::mean(row.wall_ns, row.calls),
-    ),
-    Column::new(
-        "size",
-        "SIZE",
-        "bytes of one call's future",
-        (Bytes, 6, 19),
-        &["future_bytes"],
-        |row, _| {
+    Heading::new("immediate", "IMM/s", Rate)
+        .width(6)
+        .meaning("calls that ended in their first poll, per second")
+        .fields(&["immediate"])
+        .read(|row, context| Value::rate(row.immediate, context.window_ns)),
+    Heading::new("unstarted", "UNST", Duration)
+        .width(6)
+        .rank(17)
+        .meaning("time between creation and first poll, per call")
+        .fields(&["unstarted_ns"])
+        .read(|row, _| Value::mean(row.unstarted_ns, row.calls)),
+    Heading::new("wall", "WALL", Duration)
+        .width(6)
+        .rank(18)
+        .meaning("time between creation and end, per call")
+        .fields(&["wall_ns"])
+        .read(|row, _| Value::mean(row.wall_ns, row.calls)),
+    Heading::new("size", "SIZE", Bytes)
+        .width(6)
+        .rank(19)
+        .meaning("bytes of one call's future")
+        .fields(&["future_bytes"])
+        .read(|row, _| {
             if row.future_bytes == 0 {
                 Value::Unknown
             } else {
                 Value::Bytes(row.future_bytes)
             }
-        },
-    ),
-    Column::new(
-        "where",
-        "WHERE",
-        "file:line of the proc",
-        (Place, 24, 11),
-        &["file", "line"],
-        |row, _| Value::Place {
+        }),
+    Heading::new("where", "WHERE", Place)
+        .width(24)
+        .rank(11)
+        .meaning("file:line of the proc")
+        .fields(&["file", "line"])
+        .read(|row, _| Value::Place {
             file: &row.file,
             line: row.line,
-        },
-    ),
+        }),
 ];
 
 impl Row for ProcRow {

@@ -203,13 +203,13 @@ where
         let given = &mut open.waker;
         let opened = thread::with(epoch, |thread| {
             if nested::is_suspect(thread, waker) {
-                return nested::open(thread, state, (epoch, bytes), waker, given);
+                return nested::open(thread, state, epoch, bytes, waker, given);
             }
             let (depth, is_branch) = open_in(thread, state, bytes)?;
             if depth == 0 {
-                *given = open_root(thread, state, (epoch, bytes), (waker, None));
+                *given = open_root(thread, state, epoch, bytes, waker, None);
             } else if is_branch || state.task.is_some() {
-                *given = open_branch(thread, state, (epoch, bytes), (waker, None));
+                *given = open_branch(thread, state, epoch, bytes, waker, None);
             } else {
                 return Some(depth);
             }
@@ -353,9 +353,9 @@ fn close_in(thread: &ThreadLedger, state: &mut CallState, depth: u32, closing: &
     }
     let Some(charge) = charge else { return };
     if depth == 0 {
-        close_root(thread, state, (t, depth), &charge, closing);
+        close_root(thread, state, t, depth, &charge, closing);
     } else if !matches!(closing.given, PollWaker::Inherited) {
-        close_given(thread, state, (t, depth), &charge, closing);
+        close_given(thread, state, t, depth, &charge, closing);
     }
 }
 
@@ -364,7 +364,8 @@ fn close_in(thread: &ThreadLedger, state: &mut CallState, depth: u32, closing: &
 fn close_given(
     thread: &ThreadLedger,
     state: &mut CallState,
-    (t, depth): (u64, u32),
+    t: u64,
+    depth: u32,
     charge: &Charge,
     closing: &Closing<'_>,
 ) {
@@ -372,7 +373,7 @@ fn close_given(
     let Some(outer) = given.outer() else { return };
     outer.go_on(thread);
     if outer.is_task() {
-        close_root(thread, state, (t, depth), charge, closing);
+        close_root(thread, state, t, depth, charge, closing);
     } else if given.is_ours() && closing.end == PollEnd::Pending {
         close_branch(thread, state, depth, given.first());
     }

@@ -5,7 +5,6 @@
 //! is made when the first poll clones its waker, so a call that never waits costs none.
 
 mod ended;
-mod look;
 mod registry;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -13,7 +12,7 @@ use std::sync::{Arc, OnceLock};
 use std::task::Waker;
 
 use turbowish_model::account::branch::BranchReading;
-use turbowish_model::account::task::{TaskCell, TaskMeta, TaskReading};
+use turbowish_model::account::task::{Glance, TaskCell, TaskMeta, TaskReading};
 use turbowish_model::event::{CallEvent, TaskEvent};
 use turbowish_unsafe::waker::{BorrowedWaker, LazyTarget, WakeTarget};
 
@@ -134,6 +133,29 @@ impl TaskEntry {
         let (reading, epoch) = self.cell.read_branch(&mut std::thread::yield_now);
         let woken = self.waker_state.wake_since_poll();
         (BranchReading { woken, ..reading }, epoch)
+    }
+}
+
+/// What the monitor looks at in every task for alerts; it keeps nothing of it.
+impl TaskEntry {
+    /// ID of the task of which it is a branch; 0 for a task.
+    pub(crate) const fn owner(&self) -> u64 {
+        self.owner
+    }
+
+    /// Current state of the task, without its await stack.
+    pub(crate) fn glance(&self) -> Glance {
+        self.cell.glance(&mut std::thread::yield_now)
+    }
+
+    /// Whether something can wake it and nothing has since its last poll, as far as that is seen.
+    pub(crate) fn may_rest(&self) -> bool {
+        !is_wrapped() || self.waker_state.may_rest()
+    }
+
+    /// Number of wakes since the monitor's previous call.
+    pub(crate) fn wakes_since_told(&self) -> u32 {
+        self.waker_state.wakes_since_told()
     }
 }
 

@@ -10,10 +10,11 @@ use turbowish_model::diagnose::alert::{Detector, Limit, Limits};
 use turbowish_model::snapshot::alert::Alert;
 
 use super::cost::Series;
+use super::registry::Registry;
 use super::situation::crowd::Crowd;
 use super::situation::{Scout, SituationBuilder, claims};
 use super::tasks::NameTable;
-use super::{Monitor, Registry, resources};
+use super::{Monitor, resources};
 use crate::hot::{clock, pause, proc, switch};
 use crate::lock::lock;
 use crate::monitor::collector::ThreadNow;
@@ -197,7 +198,7 @@ impl AlertWatch {
         let mut crowd = Crowd::read(threads, monitor.pauses(), pick);
         let resources = resources::judged();
         crowd.pick(&claims(&resources));
-        let known = NameTable::of(&assembly, crowd.picked(), (threads, epoch));
+        let known = NameTable::of(&assembly, crowd.picked(), threads, epoch);
         let situation = self.scout.situation(&SituationBuilder {
             assembly: &assembly,
             threads,

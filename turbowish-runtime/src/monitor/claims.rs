@@ -68,7 +68,8 @@ impl<'a, N: Names> Claims<'a, N> {
     pub(super) fn of(
         assembly: &'a Assembly<'a, N>,
         resources: &'a [ResourceRow],
-        (readings, rests): (&'a [Reading], &'a [Rest]),
+        readings: &'a [Reading],
+        rests: &'a [Rest],
         read_at: u64,
     ) -> Self {
         let mut marks = Vec::new();

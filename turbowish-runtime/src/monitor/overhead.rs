@@ -6,7 +6,7 @@ use std::task::Waker;
 
 use turbowish_model::account::call::{Call, Origin, PollEnd, ProcKey};
 use turbowish_model::account::ledger::{Ledger, Start};
-use turbowish_model::account::metrics::Metrics;
+use turbowish_model::account::metrics::{MetricKey, Metrics};
 use turbowish_model::snapshot::Overhead;
 
 use crate::features;
@@ -128,7 +128,7 @@ fn counter() -> u64 {
     let metrics = Metrics::default();
     timed(|| {
         way();
-        black_box(metrics.count((0, 0), 1));
+        black_box(metrics.count(MetricKey { site: 0, proc: 0 }, 1));
     })
 }
 

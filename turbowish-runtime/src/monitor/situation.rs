@@ -28,7 +28,7 @@ use turbowish_model::snapshot::{Place, TaskState};
 
 use self::crowd::{Crowd, Pick};
 use self::resource::{Trees, mark_awaiting_calls};
-use super::Registry;
+use super::registry::Registry;
 use super::tasks::{LiveTask, NameTable, spot};
 use crate::hot::{clock, task};
 use crate::monitor::collector::ThreadNow;

@@ -209,9 +209,10 @@ pub(super) struct NameTable<'a> {
 
 impl<'a> NameTable<'a> {
     pub(super) fn of(
-        assembly: &Assembly<'a, super::Registry>,
+        assembly: &Assembly<'a, super::registry::Registry>,
         tasks: &[LiveTask],
-        (threads, epoch): (&'a [ThreadNow], u32),
+        threads: &'a [ThreadNow],
+        epoch: u32,
     ) -> Self {
         let shared = UniqueSuffixes::of(assembly.names.paths());
         let words = assembly.names.paths().map(|path| shared.shortest(path));
@@ -219,7 +220,7 @@ impl<'a> NameTable<'a> {
             let name = one.origin.as_ref()?.name.clone()?;
             Some((one.meta.id, name))
         });
-        let workers = super::worker_threads(assembly, threads, epoch);
+        let workers = super::snapshot::worker_threads(assembly, threads, epoch);
         Self {
             workers: workers.map(|thread| thread.index).zip(0..).collect(),
             words: words.collect(),

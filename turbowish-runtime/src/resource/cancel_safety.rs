@@ -60,11 +60,11 @@ struct Item {
 
 /// A lock that was acquired.
 #[derive(Clone, Copy, Debug)]
-struct Lock {
-    role: Role,
-    resource: u64,
-    slot: u32,
-    who: CurrentCall,
+pub(super) struct Lock {
+    pub(super) role: Role,
+    pub(super) resource: u64,
+    pub(super) slot: u32,
+    pub(super) who: CurrentCall,
 }
 
 /// Last effects of a call.
@@ -177,19 +177,8 @@ pub(crate) fn asks(ledger: &Ledger) {
 
 /// Records that the innermost call, whose chain has this head, has acquired a lock.
 #[inline]
-pub(crate) fn lock(
-    ledger: &Ledger,
-    head: &ChainHead,
-    (role, resource): (Role, u64),
-    (slot, who): (u32, CurrentCall),
-) {
+pub(in crate::resource) fn lock(ledger: &Ledger, head: &ChainHead, lock: Lock) {
     if let Some(marked) = ledger.mark_under(head) {
-        let lock = Lock {
-            role,
-            resource,
-            slot,
-            who,
-        };
         note(marked, |effects| effects.lock = Some(lock));
     }
 }
@@ -205,7 +194,7 @@ fn closed(
     end: PollEnd,
 ) {
     if is_root {
-        return closed_root(ledger, account, (proc, depth), end);
+        return closed_root(ledger, account, proc, depth, end);
     }
     let fresh = ledger.has_marked(depth).then(|| take_fresh(depth));
     if end == PollEnd::Pending {
@@ -224,7 +213,7 @@ fn closed(
 /// The root of a task is marked if it has acquired locks: those that it still holds are looked up
 /// from other threads, too. Effects of the root while another call polled it cannot be interrupted
 /// any more once the root has ended or is no longer marked.
-fn closed_root(ledger: &Ledger, account: &mut Account, (proc, depth): (u32, u32), end: PollEnd) {
+fn closed_root(ledger: &Ledger, account: &mut Account, proc: u32, depth: u32, end: PollEnd) {
     let task = ledger.closed_task(depth);
     if end != PollEnd::Pending {
         forget(account, proc);

@@ -34,7 +34,8 @@ impl ExclusiveHolder {
     #[inline]
     pub(super) fn acquire(
         &self,
-        (who, since): (CurrentCall, u64),
+        who: CurrentCall,
+        since: u64,
         amount: u32,
         at: &'static Location<'static>,
         owned: bool,
@@ -114,7 +115,7 @@ mod tests {
                         poll: turn,
                         ..CurrentCall::default()
                     };
-                    holder.acquire((who, turn), 1, at, turn % 2 == 0);
+                    holder.acquire(who, turn, 1, at, turn % 2 == 0);
                     assert_eq!(holder.release(), (turn, turn));
                     if over.load(Ordering::Acquire) {
                         return;
@@ -144,7 +145,7 @@ mod tests {
             task: 1,
             ..CurrentCall::default()
         };
-        holder.acquire((who, 0), 1, Location::caller(), false);
+        holder.acquire(who, 0, 1, Location::caller(), false);
         holder.release();
         let coming = holder.sequence.write();
         holder.amount.store(1, Relaxed);

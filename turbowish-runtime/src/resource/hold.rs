@@ -81,7 +81,7 @@ fn take(
     let taken = current::ledger(|ledger| {
         let who = ledger.current_call();
         let slot = record.hold(who, role, amount, at, owned);
-        order::taken(ledger, record, (slot, who), (role, at), owned);
+        order::taken(ledger, record, slot, who, role, at, owned);
         emit(who, slot);
         slot
     });
@@ -127,7 +127,7 @@ impl<R: Deref<Target = Record>> HoldGuard<R> {
         if let Some(inner) = &mut self.0 {
             let alone = inner.slot;
             inner.slot = inner.record.share(alone, role);
-            order::shared(&inner.record, (alone, inner.slot), role);
+            order::shared(&inner.record, alone, inner.slot, role);
         }
     }
 

@@ -104,8 +104,10 @@ fn with_held<R>(f: impl FnOnce(&mut Vec<HeldLocks>) -> R) -> Option<R> {
 pub(super) fn taken(
     ledger: &Ledger,
     record: &Record,
-    (slot, who): (u32, CurrentCall),
-    (role, at): (Role, &'static Location<'static>),
+    slot: u32,
+    who: CurrentCall,
+    role: Role,
+    at: &'static Location<'static>,
     owned: bool,
 ) {
     if !features::SERVER || !record.is_lock() {
@@ -115,7 +117,13 @@ pub(super) fn taken(
         return;
     };
     if !owned && matches!(role, Role::Lock | Role::Write) {
-        cancel_safety::lock(ledger, &head, (role, record.id), (slot, who));
+        let lock = cancel_safety::Lock {
+            role,
+            resource: record.id,
+            slot,
+            who,
+        };
+        cancel_safety::lock(ledger, &head, lock);
     }
     if who.task == 0 {
         return;
@@ -218,7 +226,7 @@ fn take_left(task: u64, resource: u64, slot: u32) -> Option<HeldLocks> {
 }
 
 /// Records that an exclusive hold became a shared one, in another slot.
-pub(super) fn shared(record: &Record, (alone, slot): (u32, u32), role: Role) {
+pub(super) fn shared(record: &Record, alone: u32, slot: u32, role: Role) {
     if !features::SERVER || !record.is_lock() {
         return;
     }

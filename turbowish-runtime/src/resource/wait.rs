@@ -123,7 +123,8 @@ impl Resource {
     pub(crate) fn poll_wait<R>(
         &self,
         slot: &mut Option<WaitEntry>,
-        (role, at): (Role, &'static Location<'static>),
+        role: Role,
+        at: &'static Location<'static>,
         cx: &mut Context<'_>,
         mut poll: impl FnMut(&mut Context<'_>) -> Poll<R>,
     ) -> Poll<R> {

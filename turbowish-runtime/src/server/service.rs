@@ -137,8 +137,7 @@ impl Turbowish for Service {
         let query =
             self.query(query.ok_or_else(|| Status::invalid_argument("a watch needs a query"))?)?;
         let watching = account.as_ref().map(Account::watch).transpose()?;
-        let who = (account, watching);
-        let watch = Watch::start(self.clone(), query, interval_ns, who).await?;
+        let watch = Watch::start(self.clone(), query, interval_ns, account, watching).await?;
         let mut response = Response::new(tokio_stream::empty());
         response.extensions_mut().insert(Live::new(watch));
         Ok(response)

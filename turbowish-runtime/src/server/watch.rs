@@ -51,7 +51,8 @@ impl Watch {
         service: Service,
         query: Query,
         interval_ns: u64,
-        (account, watching): (Option<Arc<Account>>, Option<Watching>),
+        account: Option<Arc<Account>>,
+        watching: Option<Watching>,
     ) -> Result<Self, Status> {
         let query = Arc::new(query);
         let mut pace = Pace {

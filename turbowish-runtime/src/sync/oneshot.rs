@@ -54,12 +54,13 @@ impl Side {
     fn poll<R>(
         &self,
         polled: &mut Option<WaitEntry>,
-        (role, at): (Role, &'static Location<'static>),
+        role: Role,
+        at: &'static Location<'static>,
         cx: &mut Context<'_>,
         poll: impl FnMut(&mut Context<'_>) -> Poll<R>,
     ) -> Poll<R> {
         let OneshotChannel { resource, ends } = &*self.0;
-        let result = resource.poll_wait(polled, (role, at), cx, poll);
+        let result = resource.poll_wait(polled, role, at, cx, poll);
         if result.is_pending() && switch::is_armed() {
             let both = || Box::new((resource.end(Role::Send), resource.end(Role::Receive)));
             let (tx, rx) = &**ends.get_or_init(both);
@@ -113,7 +114,7 @@ impl<T> Sender<T> {
     /// Same as [`tokio::sync::oneshot::Sender::closed`].
     #[track_caller]
     pub fn closed(&mut self) -> impl Future<Output = ()> {
-        let call = (Role::Wait, Location::caller());
+        let at = Location::caller();
         async move {
             let Self {
                 inner,
@@ -123,7 +124,8 @@ impl<T> Sender<T> {
             // This wait ends with the future.
             let mut wait = None;
             *polled = None;
-            poll_fn(|cx| side.poll(&mut wait, call, cx, |cx| inner.poll_closed(cx))).await;
+            poll_fn(|cx| side.poll(&mut wait, Role::Wait, at, cx, |cx| inner.poll_closed(cx)))
+                .await;
         }
     }
 
@@ -135,13 +137,13 @@ impl<T> Sender<T> {
     /// Same as [`tokio::sync::oneshot::Sender::poll_closed`].
     #[track_caller]
     pub fn poll_closed(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        let call = (Role::Wait, Location::caller());
+        let at = Location::caller();
         let Self {
             inner,
             polled,
             side,
         } = self;
-        side.poll(polled, call, cx, |cx| inner.poll_closed(cx))
+        side.poll(polled, Role::Wait, at, cx, |cx| inner.poll_closed(cx))
     }
 }
 
@@ -208,13 +210,15 @@ impl<T> Future for Receiver<T> {
 
     #[track_caller]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let call = (Role::Receive, Location::caller());
+        let at = Location::caller();
         let Self {
             inner,
             polled,
             side,
         } = self.get_mut();
-        let received = side.poll(polled, call, cx, |cx| Pin::new(&mut *inner).poll(cx));
+        let received = side.poll(polled, Role::Receive, at, cx, |cx| {
+            Pin::new(&mut *inner).poll(cx)
+        });
         if matches!(received, Poll::Ready(Ok(_))) {
             side.0.resource.took_known();
         }

@@ -70,7 +70,8 @@ pub(super) enum Verdict {
 
 impl Compared {
     pub(super) fn of<R: Record>(
-        (before, after): (&Saved, &Saved),
+        before: &Saved,
+        after: &Saved,
         columns: &[Column<R>],
         filter: &Filter<R>,
         fail_over: Share,

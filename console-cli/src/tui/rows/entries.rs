@@ -28,7 +28,10 @@ fn spot(place: &Place) -> Spot {
 }
 
 impl Entry for ProcRow {
-    const GROUPINGS: &'static [Grouping<Self>] = &[("module", |row| module(&row.proc))];
+    const GROUPINGS: &'static [Grouping<Self>] = &[Grouping {
+        name: "module",
+        key: |row| module(&row.proc),
+    }];
 
     fn call_it(&mut self, name: String) {
         self.proc = name;
@@ -116,8 +119,14 @@ impl Entry for TaskRow {
 
 impl Entry for ResourceRow {
     const GROUPINGS: &'static [Grouping<Self>] = &[
-        ("kind", |row| cell(row, "kind")),
-        ("place", |row| cell(row, "site")),
+        Grouping {
+            name: "kind",
+            key: |row| cell(row, "kind"),
+        },
+        Grouping {
+            name: "place",
+            key: |row| cell(row, "site"),
+        },
     ];
 
     fn call_it(&mut self, name: String) {
@@ -152,8 +161,14 @@ impl Entry for ResourceRow {
 
 impl Entry for AwaitRow {
     const GROUPINGS: &'static [Grouping<Self>] = &[
-        ("proc", |row| row.proc.clone()),
-        ("module", |row| module(&row.proc)),
+        Grouping {
+            name: "proc",
+            key: |row| row.proc.clone(),
+        },
+        Grouping {
+            name: "module",
+            key: |row| module(&row.proc),
+        },
     ];
 
     fn call_it(&mut self, name: String) {
@@ -196,7 +211,10 @@ impl Entry for AwaitRow {
 }
 
 impl Entry for Alert {
-    const GROUPINGS: &'static [Grouping<Self>] = &[("alert", |row| row.pitfall.title().to_owned())];
+    const GROUPINGS: &'static [Grouping<Self>] = &[Grouping {
+        name: "alert",
+        key: |row| row.pitfall.title().to_owned(),
+    }];
 
     fn call_it(&mut self, name: String) {
         self.title = name;

@@ -31,7 +31,7 @@ impl Hidden {
     pub(super) fn has<R: Entry>(&self, row: &R) -> bool {
         let groupings = self.groups.iter().zip(R::GROUPINGS);
         let mut groups = groupings.filter(|(keys, _)| !keys.is_empty());
-        groups.any(|(keys, (_, key))| keys.contains(&key(row)))
+        groups.any(|(keys, grouping)| keys.contains(&(grouping.key)(row)))
             || self.rows.iter().any(|id| row.is(id))
     }
 

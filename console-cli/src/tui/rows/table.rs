@@ -162,16 +162,17 @@ impl<R: Entry> Table<R> {
         self.kept = sorted.len();
         self.hidden = hidden.len();
         self.groups = match self.grouped() {
-            Some((grouping, (_, key))) => {
+            Some((at, grouping)) => {
+                let key = grouping.key;
                 let hidden: BTreeSet<String> = hidden.iter().map(|&at| key(&rows[at])).collect();
                 // The sums belong to the requested filter, and include hidden rows.
                 let is_told = |sum: &&Sum<R>| {
-                    let is_hidden = hidden.contains(&sum.key)
-                        || self.shape.hidden.has_group(grouping, &sum.key);
+                    let is_hidden =
+                        hidden.contains(&sum.key) || self.shape.hidden.has_group(at, &sum.key);
                     !self.refiltered && !is_hidden
                 };
                 let sums: Vec<&Sum<R>> = self.sums.iter().filter(is_told).collect();
-                let mut groups = arrangement.group(&sorted, *key, &sums);
+                let mut groups = arrangement.group(&sorted, key, &sums);
                 let told: BTreeSet<&str> = sums.iter().map(|sum| &*sum.key).collect();
                 let is_cut = (self.sent() as u64) < self.page.matched;
                 for group in &mut groups {

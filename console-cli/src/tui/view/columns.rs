@@ -28,7 +28,7 @@ pub(super) fn draw(state: &State, at: usize, frame: &mut Frame<'_>) {
         String::new()
     };
     let title = format!("columns of {}", state.view.title());
-    framed.draw(frame, (&title, "shown first, in order"), &more);
+    framed.draw(frame, &title, "shown first, in order", &more);
     for (line, (position, face)) in faces.iter().enumerate().skip(first).enumerate() {
         let selected = position == at;
         let mark = if selected {

@@ -28,13 +28,13 @@ impl Framed<'_> {
         usize::from(self.area.height).saturating_sub(2)
     }
 
-    /// Draws the border, with text on the left of the upper side and at the right ends of both
-    /// sides.
-    pub(super) fn draw(&self, frame: &mut Frame<'_>, above: (&str, &str), below: &str) {
+    /// Draws the border, with a title on the left of the upper side, and text at the right ends
+    /// of both sides.
+    pub(super) fn draw(&self, frame: &mut Frame<'_>, title: &str, note: &str, below: &str) {
         let [top_left, top_right, bottom_left, bottom_right] = self.state.look.glyphs.corners;
         frame.render_widget(Clear, self.area);
         let bold = self.state.look.palette.style(Role::Title);
-        let top = format!("{top_left}{}{top_right}", self.rule(above.0, above.1));
+        let top = format!("{top_left}{}{top_right}", self.rule(title, note));
         put(frame, self.area, 0, Line::from(Span::styled(top, bold)));
         let bottom = format!("{bottom_left}{}{bottom_right}", self.rule("", below));
         put(frame, self.area, self.lines() + 1, Line::from(bottom));

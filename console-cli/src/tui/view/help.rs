@@ -26,7 +26,7 @@ pub(super) fn draw(state: &State, page: HelpPage, scroll: usize, frame: &mut Fra
     } else {
         String::new()
     };
-    framed.draw(frame, (&title, &help::close(page)), &more);
+    framed.draw(frame, &title, &help::close(page), &more);
     for (at, line) in lines.iter().skip(scroll).enumerate() {
         framed.put(frame, at, line, Style::new());
     }

@@ -29,7 +29,7 @@ pub(super) fn draw(state: &State, typed: &str, at: usize, frame: &mut Frame<'_>)
         String::new()
     };
     let title = format!("sort {} by: {typed}", state.view.title());
-    framed.draw(frame, (title.trim_end(), "type to narrow"), &more);
+    framed.draw(frame, title.trim_end(), "type to narrow", &more);
     if entries.is_empty() {
         framed.put(frame, 0, "   no column matches", Style::new());
     }

@@ -21,7 +21,7 @@ pub(super) fn filter(state: &State, typed: &Typed, frame: &mut Frame<'_>, screen
         units::count(counts.matched),
         units::count(counts.total)
     );
-    typing(state, (" filter: ", typed), &told, frame, screen);
+    typing(state, " filter: ", typed, &told, frame, screen);
 }
 
 /// ` :sort hold_      Enter runs  Tab completes  Esc closes`, and the completions above it.
@@ -38,13 +38,14 @@ pub(super) fn command(state: &State, typed: &Typed, frame: &mut Frame<'_>, scree
         }
         (Err(_), _) => String::new(),
     };
-    typing(state, (" :", typed), &told, frame, screen);
+    typing(state, " :", typed, &told, frame, screen);
 }
 
 /// The input line, and the error or the message above it.
 fn typing(
     state: &State,
-    (name, typed): (&str, &Typed),
+    name: &str,
+    typed: &Typed,
     told: &str,
     frame: &mut Frame<'_>,
     screen: &ScreenLayout,

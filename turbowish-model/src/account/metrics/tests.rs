@@ -14,6 +14,10 @@ use crate::collect::history::{History, Totals, Trend};
 use crate::collect::metric_rows::{METRIC_NAME_BYTES, MetricName};
 use crate::snapshot::{CounterRow, MetricKind, Place};
 
+fn key(site: u32, proc: u32) -> MetricKey {
+    MetricKey { site, proc }
+}
+
 fn read<'a>(threads: impl IntoIterator<Item = &'a Metrics>) -> BTreeMap<MetricKey, MetricStats> {
     let mut all = BTreeMap::new();
     for thread in threads {
@@ -34,9 +38,9 @@ fn gauge(last: i64, at: u64, least: i64, most: i64) -> Option<GaugeStats> {
 #[test]
 fn each_site_has_a_cell_in_each_proc() {
     let (one, two) = (Metrics::default(), Metrics::default());
-    assert!(one.count((3, 0), 5) && one.count((3, 7), 1) && one.count((3, 0), u64::MAX));
-    assert!(two.count((3, 7), 2));
-    assert!(one.set((4, 7), -9, 30) && two.set((4, 7), 8, 20) && two.set((4, 7), 2, 21));
+    assert!(one.count(key(3, 0), 5) && one.count(key(3, 7), 1) && one.count(key(3, 0), u64::MAX));
+    assert!(two.count(key(3, 7), 2));
+    assert!(one.set(key(4, 7), -9, 30) && two.set(key(4, 7), 8, 20) && two.set(key(4, 7), 2, 21));
     let all = read([&one, &two]);
     let counted = |updates, total| MetricStats {
         updates,
@@ -44,10 +48,10 @@ fn each_site_has_a_cell_in_each_proc() {
         gauge: None,
     };
     let expected = [
-        ((3, 0), counted(2, u64::MAX)),
-        ((3, 7), counted(2, 3)),
+        (key(3, 0), counted(2, u64::MAX)),
+        (key(3, 7), counted(2, 3)),
         (
-            (4, 7),
+            key(4, 7),
             MetricStats {
                 updates: 3,
                 total: 0,
@@ -61,13 +65,13 @@ fn each_site_has_a_cell_in_each_proc() {
 #[test]
 fn there_is_an_end_to_it() {
     let metrics = Metrics::default();
-    assert!(!metrics.count((SITE_LIMIT, 0), 1) && !metrics.set((u32::MAX, 0), 1, 1));
-    assert!(metrics.count((SITE_LIMIT - 1, 0), 1));
+    assert!(!metrics.count(key(SITE_LIMIT, 0), 1) && !metrics.set(key(u32::MAX, 0), 1, 1));
+    assert!(metrics.count(key(SITE_LIMIT - 1, 0), 1));
     for proc in 1..PROC_LIMIT as u32 {
-        assert!(metrics.count((SITE_LIMIT - 1, proc), 1), "{proc}");
+        assert!(metrics.count(key(SITE_LIMIT - 1, proc), 1), "{proc}");
     }
-    assert!(!metrics.count((SITE_LIMIT - 1, PROC_LIMIT as u32), 1));
-    assert!(metrics.count((SITE_LIMIT - 1, 5), 1));
+    assert!(!metrics.count(key(SITE_LIMIT - 1, PROC_LIMIT as u32), 1));
+    assert!(metrics.count(key(SITE_LIMIT - 1, 5), 1));
     assert_eq!(read([&metrics]).len(), PROC_LIMIT);
 }
 
@@ -95,15 +99,15 @@ proptest! {
             // A site is either a counter or a gauge.
             let stats = match what {
                 Said::Count(by) => {
-                    threads[thread].count((site, proc), by);
-                    let stats = expected.entry((site, proc)).or_default();
+                    threads[thread].count(key(site, proc), by);
+                    let stats = expected.entry(key(site, proc)).or_default();
                     stats.total = stats.total.saturating_add(by);
                     stats
                 }
                 Said::Set(value) => {
                     let t = at as u64 + 1;
-                    threads[thread].set((site + 10, proc), value, t);
-                    let stats = expected.entry((site + 10, proc)).or_default();
+                    threads[thread].set(key(site + 10, proc), value, t);
+                    let stats = expected.entry(key(site + 10, proc)).or_default();
                     let before = stats.gauge.unwrap_or(GaugeStats { least: value, most: value, ..GaugeStats::default() });
                     stats.gauge = gauge(value, t, before.least.min(value), before.most.max(value));
                     stats
@@ -161,12 +165,21 @@ fn totals(at: u64, metrics: &Metrics) -> Totals {
 fn rows_are_those_of_one_name_in_one_proc() {
     let metrics = Metrics::default();
     let mut history = History::new(0);
-    for (key, by) in [((0, 1), 5), ((1, 1), 7), ((0, 0), 1), ((9, 0), 1)] {
+    for (key, by) in [
+        (key(0, 1), 5),
+        (key(1, 1), 7),
+        (key(0, 0), 1),
+        (key(9, 0), 1),
+    ] {
         assert!(metrics.count(key, by));
     }
-    assert!(metrics.set((2, 1), 40, 3));
+    assert!(metrics.set(key(2, 1), 40, 3));
     history.tick(totals(250, &metrics));
-    assert!(metrics.count((0, 1), 3) && metrics.set((2, 1), -4, 300) && metrics.set((3, 0), 0, 1));
+    assert!(
+        metrics.count(key(0, 1), 3)
+            && metrics.set(key(2, 1), -4, 300)
+            && metrics.set(key(3, 0), 0, 1)
+    );
     let now = totals(500, &metrics);
     let window = history.window(&now, Some(250));
     let assembly = Assembly {

@@ -12,7 +12,8 @@ impl TaskCell {
     /// frames are kept.
     pub fn end_branch(
         &self,
-        (epoch, began): (u32, u64),
+        epoch: u32,
+        began: u64,
         parent: Parent,
         await_stack: impl FnOnce(&mut dyn FnMut(AwaitFrame)),
     ) {

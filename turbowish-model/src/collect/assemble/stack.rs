@@ -35,7 +35,7 @@ impl<N: Names> Assembly<'_, N> {
             let below = below.filter(|&child| twigs[child].aside == twigs[at].aside);
             let below: Vec<usize> = below.collect();
             next.extend(below.iter().rev().map(|&child| (child, depth + 1)));
-            rows.extend(self.stack_row(&twigs, (at, now), &below, depth));
+            rows.extend(self.stack_row(&twigs, at, now, &below, depth));
         }
         rows
     }
@@ -43,7 +43,8 @@ impl<N: Names> Assembly<'_, N> {
     fn stack_row(
         &self,
         twigs: &[TreeNode],
-        (at, now): (usize, u64),
+        at: usize,
+        now: u64,
         below: &[usize],
         depth: u32,
     ) -> Option<StackRow> {

@@ -1,14 +1,18 @@
 //! Memory of earlier situations: counts at the start of windows, for what changed; bounded by the
 //! number of live tasks, procs and resources.
 
+mod counts;
 mod run_delay;
 
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 
+pub(super) use self::counts::TaskCounts;
+use self::counts::{ProcCounts, Rolling};
 use self::run_delay::RunDelays;
 use super::finding::leaves;
 use super::limits::{Limit, Limits};
+use super::quantity::is_part;
 use super::rules::order::Orders;
 use crate::account::resource::Kind;
 use crate::diagnose::situation::{Proc, Resource, Situation, Task};
@@ -30,72 +34,6 @@ pub(super) struct Memory {
     pub(super) run_delays: RunDelays,
 }
 
-/// Counts at the start of a window, and at an instant within it at which the next window starts.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Rolling<T> {
-    base: (u64, T),
-    next: (u64, T),
-}
-
-impl<T: Copy> Rolling<T> {
-    const fn new(at: u64, counts: T) -> Self {
-        Self {
-            base: (at, counts),
-            next: (at, counts),
-        }
-    }
-
-    /// Keeps the start of the window between one and two lengths in the past.
-    fn record(&mut self, now: u64, length: u64, counts: T) {
-        if now.saturating_sub(self.next.0) >= length {
-            self.base = self.next;
-            self.next = (now, counts);
-        }
-    }
-
-    /// Length of the window, and the counts at its start.
-    pub(super) fn base(&self, now: u64) -> (u64, T) {
-        (now.saturating_sub(self.base.0), self.base.1)
-    }
-}
-
-/// Counters of a task.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct TaskCounts {
-    pub(super) polls: u64,
-    pub(super) busy_ns: u64,
-    pub(super) idle: u64,
-    pub(super) wakes: u64,
-    pub(super) own: u64,
-    pub(super) clones: u64,
-}
-
-impl TaskCounts {
-    pub(super) fn of(task: &Task) -> Self {
-        let wakes = task.wakes.as_ref();
-        Self {
-            polls: task.polls,
-            busy_ns: task.busy_ns,
-            idle: task.idle_polls.unwrap_or(0),
-            wakes: wakes.map_or(0, |wakes| wakes.total),
-            own: wakes.map_or(0, |wakes| wakes.by_itself),
-            clones: wakes.map_or(0, |wakes| wakes.clones),
-        }
-    }
-
-    /// Difference to an earlier count.
-    pub(super) const fn since(self, base: Self) -> Self {
-        Self {
-            polls: self.polls.saturating_sub(base.polls),
-            busy_ns: self.busy_ns.saturating_sub(base.busy_ns),
-            idle: self.idle.saturating_sub(base.idle),
-            wakes: self.wakes.saturating_sub(base.wakes),
-            own: self.own.saturating_sub(base.own),
-            clones: self.clones.saturating_sub(base.clones),
-        }
-    }
-}
-
 #[derive(Clone, Copy, Debug)]
 struct TaskPace {
     short: Rolling<TaskCounts>,
@@ -104,39 +42,6 @@ struct TaskPace {
     polls: u64,
     /// When the task reached the await point at which it was last seen.
     stands: Option<u64>,
-}
-
-/// Counters of a proc.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct ProcCounts {
-    /// Calls that were never polled and did not lose a race.
-    pub(super) forgotten: u64,
-    pub(super) polls: u64,
-    pub(super) spurious: u64,
-    pub(super) slow: u64,
-}
-
-impl ProcCounts {
-    pub(super) fn of(proc: &Proc) -> Self {
-        Self {
-            forgotten: proc
-                .never_polled
-                .saturating_sub(proc.lost_races.unwrap_or(0)),
-            polls: proc.polls,
-            spurious: proc.spurious.unwrap_or(0),
-            slow: proc.slow,
-        }
-    }
-
-    /// Difference to an earlier count.
-    pub(super) const fn since(self, base: Self) -> Self {
-        Self {
-            forgotten: self.forgotten.saturating_sub(base.forgotten),
-            polls: self.polls.saturating_sub(base.polls),
-            spurious: self.spurious.saturating_sub(base.spurious),
-            slow: self.slow.saturating_sub(base.slow),
-        }
-    }
 }
 
 #[derive(Clone, Debug)]
@@ -150,18 +55,33 @@ struct ProcPace {
 /// Memory of a resource.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Channel {
-    /// Start of the last window, and the items inside, put in and taken out at that time.
-    window: Option<(u64, u64, u64, u64)>,
+    /// The start of the last window.
+    window: Option<ChannelState>,
     /// Number of consecutive windows in which the channel grew.
     pub(super) rising: u64,
     /// Start of the first of these windows.
     pub(super) rising_since: u64,
-    /// Items put in and taken out in the last window, and its length.
-    pub(super) rates: (u64, u64, u64),
+    /// Items put in during the last window.
+    pub(super) came: u64,
+    /// Items taken out during the last window.
+    pub(super) went: u64,
+    /// Length of the last window.
+    pub(super) passed: u64,
     /// Since when the channel has been nearly full.
     pub(super) full_since: Option<u64>,
     /// Releases at the last situation, if the resource was recorded.
     pub(super) taken: Option<u64>,
+}
+
+/// A channel at an instant.
+#[derive(Clone, Copy, Debug)]
+struct ChannelState {
+    at: u64,
+    length: u64,
+    /// Items put in so far.
+    put: u64,
+    /// Items taken out so far.
+    took: u64,
 }
 
 impl Memory {
@@ -332,39 +252,36 @@ impl Channel {
             .capacity
             .is_some_and(|capacity| is_part(length, capacity, fill));
         self.full_since = full.then(|| self.full_since.unwrap_or(now));
-        let Some((at, before, put, took)) = self.window else {
-            self.window = Some((now, length, flow.put, flow.took));
+        let state = ChannelState {
+            at: now,
+            length,
+            put: flow.put,
+            took: flow.took,
+        };
+        let Some(before) = self.window else {
+            self.window = Some(state);
             return;
         };
-        let passed = now.saturating_sub(at);
+        let passed = now.saturating_sub(before.at);
         if passed < limits.get(Limit::Window) {
             return;
         }
-        let (came, went) = (flow.put.saturating_sub(put), flow.took.saturating_sub(took));
-        if length > before && came > went {
+        let came = flow.put.saturating_sub(before.put);
+        let went = flow.took.saturating_sub(before.took);
+        if length > before.length && came > went {
             if self.rising == 0 {
-                self.rising_since = at;
+                self.rising_since = before.at;
             }
             self.rising += 1;
         } else {
             self.rising = 0;
         }
-        self.rates = (came, went, passed);
-        self.window = Some((now, length, flow.put, flow.took));
+        (self.came, self.went, self.passed) = (came, went, passed);
+        self.window = Some(state);
     }
 }
 
 /// When the last of the task's leaves reached its await point.
 fn stands(task: &Task) -> Option<u64> {
     leaves(task).into_iter().map(|leaf| leaf.since).max()
-}
-
-/// Whether `part` is at least `percent` percent of `whole`; false if `whole` is 0.
-pub(super) fn is_part(part: u64, whole: u64, percent: u64) -> bool {
-    whole > 0 && u128::from(part) * 100 >= u128::from(whole) * u128::from(percent)
-}
-
-/// Whether `part` is more than `percent` percent of `whole`.
-pub(super) fn is_more(part: u64, whole: u64, percent: u64) -> bool {
-    u128::from(part) * 100 > u128::from(whole) * u128::from(percent)
 }

@@ -1,4 +1,5 @@
-//! Values of alert limits, one type per unit, so that a value in the wrong unit does not compile.
+//! Values of alert limits, one type per unit, so that a value in the wrong unit does not compile;
+//! and comparisons with a limit in percent.
 
 use core::time::Duration;
 
@@ -38,4 +39,14 @@ impl Quantity for Bytes {
     fn raw(self) -> u64 {
         self.0
     }
+}
+
+/// Whether `part` is at least `percent` percent of `whole`; false if `whole` is 0.
+pub(super) fn is_part(part: u64, whole: u64, percent: u64) -> bool {
+    whole > 0 && u128::from(part) * 100 >= u128::from(whole) * u128::from(percent)
+}
+
+/// Whether `part` is more than `percent` percent of `whole`.
+pub(super) fn is_more(part: u64, whole: u64, percent: u64) -> bool {
+    u128::from(part) * 100 > u128::from(whole) * u128::from(percent)
 }

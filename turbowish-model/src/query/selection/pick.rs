@@ -53,7 +53,7 @@ impl Plan<TaskRow> {
 
     pub(super) fn pick(
         &self,
-        grouping: Option<Grouping<TaskRow>>,
+        grouping: Option<&'static Grouping<TaskRow>>,
         tasks: &dyn TaskSource,
         context: &Context,
         involved: &Involved<'_>,

@@ -8,113 +8,85 @@ use alloc::vec::Vec;
 use crate::snapshot::Place as AwaitPlace;
 use crate::snapshot::alert::{Alert, Party, PartyKind, Severity};
 use crate::snapshot::column::Unit::{Count, Duration, Place, Text};
-use crate::snapshot::column::{Column, Family, Row, Value, cell};
+use crate::snapshot::column::{Column, Family, Heading, Row, Value, cell};
 use crate::snapshot::pitfall::Pitfall;
 
-/// Rank of columns that are too wide for a screen; the problem view shows the same.
-const LISTS_ONLY: u8 = u8::MAX;
-
 static COLUMNS: [Column<Alert>; 11] = [
-    Column::new(
-        "severity",
-        "SEVERITY",
-        "alert (does not work), warning (costs time or resources, or will) or note",
-        (Text, 8, 0),
-        &["severity"],
-        |row, _| Value::Ranked {
+    Heading::new("severity", "SEVERITY", Text)
+        .width(8)
+        .rank(0)
+        .meaning("alert (does not work), warning (costs time or resources, or will) or note")
+        .fields(&["severity"])
+        .read(|row, _| Value::Ranked {
             word: row.severity.word(),
             rank: row.severity as u32,
-        },
-    ),
-    Column::new(
-        "alert",
-        "ALERT",
-        "what goes wrong",
-        (Text, 15, 0),
-        &["kind"],
-        |row, _| Value::Text(Cow::Borrowed(row.pitfall.title())),
-    ),
-    Column::new(
-        "who",
-        "WHO",
-        "parties involved: tasks and resources in order, workers and procs",
-        (Text, 36, 0),
-        &["parties"],
-        |row, _| who(row),
-    ),
-    Column::new(
-        "for",
-        "FOR",
-        "how long it has been active",
-        (Duration, 6, 0),
-        &["since_ns"],
-        |row, _| Value::Duration(row.held_ns),
-    ),
-    Column::new(
-        "behind",
-        "BEHIND",
-        "tasks that wait because of it",
-        (Count, 6, 0),
-        &["behind", "behind_count"],
-        |row, _| Value::Count(row.behind_count()),
-    ),
-    Column::new(
-        "docs",
-        "DOCS",
-        "the command that explains it",
-        (Text, 35, 1),
-        &["docs"],
-        |row, _| Value::Text(Cow::Borrowed(row.pitfall.docs())),
-    ),
-    Column::new(
-        "at",
-        "AT",
-        "await point concerned, file:line",
-        (Place, 14, 2),
-        &["at"],
-        |row, _| match place(row) {
+        }),
+    Heading::new("alert", "ALERT", Text)
+        .width(15)
+        .rank(0)
+        .meaning("what goes wrong")
+        .fields(&["kind"])
+        .read(|row, _| Value::Text(Cow::Borrowed(row.pitfall.title()))),
+    Heading::new("who", "WHO", Text)
+        .width(36)
+        .rank(0)
+        .meaning("parties involved: tasks and resources in order, workers and procs")
+        .fields(&["parties"])
+        .read(|row, _| who(row)),
+    Heading::new("for", "FOR", Duration)
+        .width(6)
+        .rank(0)
+        .meaning("how long it has been active")
+        .fields(&["since_ns"])
+        .read(|row, _| Value::Duration(row.held_ns)),
+    Heading::new("behind", "BEHIND", Count)
+        .width(6)
+        .rank(0)
+        .meaning("tasks that wait because of it")
+        .fields(&["behind", "behind_count"])
+        .read(|row, _| Value::Count(row.behind_count())),
+    Heading::new("docs", "DOCS", Text)
+        .width(35)
+        .rank(1)
+        .meaning("the command that explains it")
+        .fields(&["docs"])
+        .read(|row, _| Value::Text(Cow::Borrowed(row.pitfall.docs()))),
+    Heading::new("at", "AT", Place)
+        .width(14)
+        .rank(2)
+        .meaning("await point concerned, file:line")
+        .fields(&["at"])
+        .read(|row, _| match place(row) {
             Some(at) => Value::Place {
                 file: &at.file,
                 line: at.line,
             },
             None => Value::Unknown,
-        },
-    ),
-    Column::new(
-        "proc",
-        "PROC",
-        "path of the proc concerned",
-        (Text, 20, 3),
-        &["at"],
-        |row, _| {
+        }),
+    Heading::new("proc", "PROC", Text)
+        .width(20)
+        .rank(3)
+        .meaning("path of the proc concerned")
+        .fields(&["at"])
+        .read(|row, _| {
             let at = row.at.as_ref();
             at.map_or(Value::Blank, |at| Value::Text(Cow::Borrowed(&at.proc)))
-        },
-    ),
-    Column::new(
-        "kind",
-        "KIND",
-        "its name in JSON and settings",
-        (Text, 20, LISTS_ONLY),
-        &["kind"],
-        |row, _| Value::Text(Cow::Borrowed(row.pitfall.id())),
-    ),
-    Column::new(
-        "sure",
-        "SURE",
-        "certain or probable; if probable, the reason states the assumption",
-        (Text, 8, LISTS_ONLY),
-        &["certain"],
-        |row, _| Value::Text(Cow::Borrowed(sure(row))),
-    ),
-    Column::new(
-        "title",
-        "TITLE",
-        "the alert in one sentence",
-        (Text, 40, LISTS_ONLY),
-        &["title"],
-        |row, _| Value::Text(Cow::Borrowed(&row.title)),
-    ),
+        }),
+    Heading::new("kind", "KIND", Text)
+        .width(20)
+        .meaning("its name in JSON and settings")
+        .fields(&["kind"])
+        .read(|row, _| Value::Text(Cow::Borrowed(row.pitfall.id()))),
+    Heading::new("sure", "SURE", Text)
+        .width(8)
+        .meaning("certain or probable; if probable, the reason states the assumption")
+        .fields(&["certain"])
+        .read(|row, _| Value::Text(Cow::Borrowed(sure(row)))),
+    Heading::new("title", "TITLE", Text)
+        .width(40)
+        .meaning("the alert in one sentence")
+        .fields(&["title"])
+        .read(|row, _| Value::Text(Cow::Borrowed(&row.title))),
 ];
 
 /// Each party once, in order.

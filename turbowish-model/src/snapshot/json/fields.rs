@@ -1,7 +1,7 @@
 //! Fields of rows: their names in JSON and CSV, and how each type of value is spelled.
 
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
 
@@ -104,7 +104,7 @@ impl fmt::Display for FieldValue<'_> {
             Self::Holders(holders) => names(f, holders.iter().map(|row| row.task.as_deref())),
             Self::Waiters(waiters) => names(f, waiters.iter().map(|row| row.task.as_deref())),
             Self::Ends(users) => names(f, users.iter().map(Option::as_deref)),
-            Self::Series(numbers) => f.write_str(&super::series(numbers)),
+            Self::Series(numbers) => f.write_str(&series(numbers)),
             Self::Names(names) => f.write_str(&names.join(", ")),
             Self::Texts(texts) => f.write_str(&texts.join("; ")),
             Self::Parties(parties) => {
@@ -209,4 +209,10 @@ spelled! {
     MetricKind: |kind| FieldValue::Text(kind.word());
     Severity: |severity| FieldValue::Text(severity.word());
     Pitfall: |pitfall| FieldValue::Text(pitfall.id());
+}
+
+/// A list of numbers in one cell.
+fn series(numbers: &[u64]) -> String {
+    let numbers: Vec<String> = numbers.iter().map(u64::to_string).collect();
+    numbers.join(", ")
 }

@@ -8,7 +8,7 @@ use crate::account::resource::{Kind, Role};
 use crate::snapshot::ResourceRow;
 use crate::snapshot::alert::PartyKind;
 use crate::snapshot::column::Unit::{Count, Duration, Place, Rate, Share, Text};
-use crate::snapshot::column::{Column, Family, Row, Value};
+use crate::snapshot::column::{Column, Family, Heading, Row, Value};
 use crate::snapshot::quantile::Distribution;
 use crate::snapshot::units;
 
@@ -30,148 +30,118 @@ const HOLD: Family<ResourceRow> = Family {
 static FAMILIES: [Family<ResourceRow>; 2] = [WAIT, HOLD];
 
 static COLUMNS: [Column<ResourceRow>; 18] = [
-    Column::new(
-        "resource",
-        "RESOURCE",
-        "kind and name, or kind and the place where it was created",
-        (Text, 15, 0),
-        &["id", "kind", "name"],
-        |row, _| Value::Text(Cow::Borrowed(&row.name)),
-    ),
-    Column::new(
-        "fill",
-        "FILL",
-        "held / permits; or items and reserved slots / capacity; if unbounded, items",
-        (Share, 7, 0),
-        &["level", "capacity"],
-        |row, _| {
+    Heading::new("resource", "RESOURCE", Text)
+        .width(15)
+        .rank(0)
+        .meaning("kind and name, or kind and the place where it was created")
+        .fields(&["id", "kind", "name"])
+        .read(|row, _| Value::Text(Cow::Borrowed(&row.name))),
+    Heading::new("fill", "FILL", Share)
+        .width(7)
+        .rank(0)
+        .meaning("held / permits; or items and reserved slots / capacity; if unbounded, items")
+        .fields(&["level", "capacity"])
+        .read(|row, _| {
             row.fill()
                 .map_or(Value::Blank, |(level, capacity)| Value::Fill {
                     level,
                     capacity,
                 })
-        },
-    ),
-    Column::new(
-        "waiters",
-        "WAIT",
-        "current waits",
-        (Count, 4, 0),
-        &["waiter_count"],
-        |row, _| Value::Count(row.waiter_count),
-    ),
-    Column::new(
-        "oldest",
-        "OLDEST",
-        "longest current wait",
-        (Duration, 6, 0),
-        &["oldest_wait_ns"],
-        |row, _| oldest(row).map_or(Value::Blank, Value::Duration),
-    ),
-    Column::new(
-        "ops",
-        "OPS/s",
-        "acquisitions, or items received, per second since its first use",
-        (Rate, 6, 0),
-        &["put", "took", "age_ns"],
-        |row, _| Value::rate(operations(row), row.age_ns),
-    ),
+        }),
+    Heading::new("waiters", "WAIT", Count)
+        .width(4)
+        .rank(0)
+        .meaning("current waits")
+        .fields(&["waiter_count"])
+        .read(|row, _| Value::Count(row.waiter_count)),
+    Heading::new("oldest", "OLDEST", Duration)
+        .width(6)
+        .rank(0)
+        .meaning("longest current wait")
+        .fields(&["oldest_wait_ns"])
+        .read(|row, _| oldest(row).map_or(Value::Blank, Value::Duration)),
+    Heading::new("ops", "OPS/s", Rate)
+        .width(6)
+        .rank(0)
+        .meaning("acquisitions, or items received, per second since its first use")
+        .fields(&["put", "took", "age_ns"])
+        .read(|row, _| Value::rate(operations(row), row.age_ns)),
     Column::percentile("wait_p99", "WAITp99", &WAIT, 99, 0),
     Column::percentile("hold_p99", "HOLDp99", &HOLD, 99, 0),
-    Column::new(
-        "by",
-        "HELD BY",
-        "its holders; for a channel, tasks that receive or, if it is empty, send, now or later; ?: external",
-        (Text, 10, 0),
-        &["holders", "senders", "receivers", "will"],
-        |row, _| by(row),
-    ),
-    Column::new(
-        "waiting",
-        "WAITING",
-        "tasks that wait for it, in order; ?: external",
-        (Text, 12, 1),
-        &["waiters"],
-        |row, _| {
+    Heading::new("by", "HELD BY", Text)
+        .width(10)
+        .rank(0)
+        .meaning(
+            "its holders; for a channel, tasks that receive or, \
+             if it is empty, send, now or later; ?: external",
+        )
+        .fields(&["holders", "senders", "receivers", "will"])
+        .read(|row, _| by(row)),
+    Heading::new("waiting", "WAITING", Text)
+        .width(12)
+        .rank(1)
+        .meaning("tasks that wait for it, in order; ?: external")
+        .fields(&["waiters"])
+        .read(|row, _| {
             let waiters = row.waiters.iter();
             Value::names(waiters.map(|waiter| known(waiter.task.as_deref())))
-        },
-    ),
-    Column::new(
-        "will",
-        "WILL",
-        "calls that will use it",
-        (Count, 5, u8::MAX),
-        &["will_count"],
-        |row, _| Value::Count(row.will_count),
-    ),
-    Column::new(
-        "may",
-        "MAY",
-        "calls that may use it",
-        (Count, 5, u8::MAX),
-        &["may_count"],
-        |row, _| Value::Count(row.may_count),
-    ),
-    Column::new(
-        "in",
-        "IN/s",
-        "acquisitions, or items sent, per second since its first use",
-        (Rate, 6, 3),
-        &["put", "age_ns"],
-        |row, _| Value::rate(row.put, row.age_ns),
-    ),
-    Column::new(
-        "out",
-        "OUT/s",
-        "releases, or items received, per second since its first use",
-        (Rate, 6, 4),
-        &["took", "age_ns"],
-        |row, _| Value::rate(row.took, row.age_ns),
-    ),
-    Column::new(
-        "site",
-        "MADE AT",
-        "where it was created, file:line",
-        (Place, 24, 2),
-        &["made_at"],
-        |row, _| Value::Place {
+        }),
+    Heading::new("will", "WILL", Count)
+        .width(5)
+        .meaning("calls that will use it")
+        .fields(&["will_count"])
+        .read(|row, _| Value::Count(row.will_count)),
+    Heading::new("may", "MAY", Count)
+        .width(5)
+        .meaning("calls that may use it")
+        .fields(&["may_count"])
+        .read(|row, _| Value::Count(row.may_count)),
+    Heading::new("in", "IN/s", Rate)
+        .width(6)
+        .rank(3)
+        .meaning("acquisitions, or items sent, per second since its first use")
+        .fields(&["put", "age_ns"])
+        .read(|row, _| Value::rate(row.put, row.age_ns)),
+    Heading::new("out", "OUT/s", Rate)
+        .width(6)
+        .rank(4)
+        .meaning("releases, or items received, per second since its first use")
+        .fields(&["took", "age_ns"])
+        .read(|row, _| Value::rate(row.took, row.age_ns)),
+    Heading::new("site", "MADE AT", Place)
+        .width(24)
+        .rank(2)
+        .meaning("where it was created, file:line")
+        .fields(&["made_at"])
+        .read(|row, _| Value::Place {
             file: &row.made_at.file,
             line: row.made_at.line,
-        },
-    ),
-    Column::new(
-        "waits",
-        "WAITS",
-        "waits begun since its first use",
-        (Count, 5, 5),
-        &["waits"],
-        |row, _| Value::Count(row.waits),
-    ),
-    Column::new(
-        "age",
-        "AGE",
-        "time since its first use",
-        (Duration, 6, 6),
-        &["age_ns"],
-        |row, _| Value::Duration(row.age_ns),
-    ),
-    Column::new(
-        "kind",
-        "KIND",
-        "mutex, rwlock, semaphore, barrier, notify, once_cell, mpsc, oneshot, broadcast, watch, timer",
-        (Text, 9, u8::MAX),
-        &["kind"],
-        |row, _| Value::Text(Cow::Borrowed(row.kind.word())),
-    ),
-    Column::new(
-        "level",
-        "LEVEL",
-        "amount held, or number of items",
-        (Count, 5, u8::MAX),
-        &["level"],
-        |row, _| row.level.map_or(Value::Blank, Value::Count),
-    ),
+        }),
+    Heading::new("waits", "WAITS", Count)
+        .width(5)
+        .rank(5)
+        .meaning("waits begun since its first use")
+        .fields(&["waits"])
+        .read(|row, _| Value::Count(row.waits)),
+    Heading::new("age", "AGE", Duration)
+        .width(6)
+        .rank(6)
+        .meaning("time since its first use")
+        .fields(&["age_ns"])
+        .read(|row, _| Value::Duration(row.age_ns)),
+    Heading::new("kind", "KIND", Text)
+        .width(9)
+        .meaning(
+            "mutex, rwlock, semaphore, barrier, notify, \
+             once_cell, mpsc, oneshot, broadcast, watch, timer",
+        )
+        .fields(&["kind"])
+        .read(|row, _| Value::Text(Cow::Borrowed(row.kind.word()))),
+    Heading::new("level", "LEVEL", Count)
+        .width(5)
+        .meaning("amount held, or number of items")
+        .fields(&["level"])
+        .read(|row, _| row.level.map_or(Value::Blank, Value::Count)),
 ];
 
 /// Durations of holds. A signal or a watched value has no holder; a queue has values once an item

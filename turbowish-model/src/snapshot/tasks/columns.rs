@@ -6,207 +6,174 @@ use alloc::string::String;
 use crate::snapshot::UNSEEN;
 use crate::snapshot::alert::PartyKind;
 use crate::snapshot::column::Unit::{Bytes, Count, Duration, Place, Text};
-use crate::snapshot::column::{Column, Family, Row, Value, attribute, given};
+use crate::snapshot::column::{Column, Family, Heading, Row, Value, attribute, given};
 use crate::snapshot::units::SECOND;
 use crate::snapshot::{Claim, Place as AwaitPlace, StackRow, TaskRow, TaskState};
 
-/// Rank of columns that are too wide for a screen; the detail view of a task shows the same.
-const LISTS_ONLY: u8 = u8::MAX;
 /// Text for a wait for something that is no instrumented resource.
 const NOT_OURS: &str = "external";
 
 static COLUMNS: [Column<TaskRow>; 19] = [
-    Column::new(
-        "task",
-        "TASK",
-        "name, or root proc and ordinal",
-        (Text, 12, 0),
-        &["id", "name"],
-        |row, _| Value::Text(Cow::Borrowed(&row.name)),
-    ),
-    Column::new(
-        "state",
-        "STATE",
-        "polling, ready (woken, not polled yet), waiting or paused",
-        (Text, 8, 0),
-        &["state"],
-        |row, _| Value::Text(Cow::Borrowed(row.state.word())),
-    ),
-    Column::new(
-        "since",
-        "SINCE",
-        "time in that state; + while it is polled",
-        (Duration, 7, 0),
-        &["since_ns"],
-        |row, _| match row.state {
+    Heading::new("task", "TASK", Text)
+        .width(12)
+        .rank(0)
+        .meaning("name, or root proc and ordinal")
+        .fields(&["id", "name"])
+        .read(|row, _| Value::Text(Cow::Borrowed(&row.name))),
+    Heading::new("state", "STATE", Text)
+        .width(8)
+        .rank(0)
+        .meaning("polling, ready (woken, not polled yet), waiting or paused")
+        .fields(&["state"])
+        .read(|row, _| Value::Text(Cow::Borrowed(row.state.word()))),
+    Heading::new("since", "SINCE", Duration)
+        .width(7)
+        .rank(0)
+        .meaning("time in that state; + while it is polled")
+        .fields(&["since_ns"])
+        .read(|row, _| match row.state {
             TaskState::Polling => Value::Open(row.since_ns),
             TaskState::Ready | TaskState::Waiting | TaskState::Paused => {
                 Value::Duration(row.since_ns)
             }
-        },
-    ),
-    Column::new(
-        "on",
-        "ON",
-        "resources that it waits for, in branch order; external: none that TurboWish sees; ?: unknown",
-        (Text, 11, 0),
-        &["waits_on", "waits_unknown"],
-        |row, _| on(row),
-    ),
-    Column::new(
-        "at",
-        "AT",
-        "await point of the innermost call, file:line",
-        (Place, 14, 0),
-        &["stack"],
-        |row, _| {
+        }),
+    Heading::new("on", "ON", Text)
+        .width(11)
+        .rank(0)
+        .meaning(
+            "resources that it waits for, in branch order; \
+             external: none that TurboWish sees; ?: unknown",
+        )
+        .fields(&["waits_on", "waits_unknown"])
+        .read(|row, _| on(row)),
+    Heading::new("at", "AT", Place)
+        .width(14)
+        .rank(0)
+        .meaning("await point of the innermost call, file:line")
+        .fields(&["stack"])
+        .read(|row, _| {
             place(row).map_or(Value::Unknown, |at| Value::Place {
                 file: &at.file,
                 line: at.line,
             })
-        },
-    ),
-    Column::new(
-        "expr",
-        "EXPRESSION",
-        "awaited expression, without .await; after X: the task is being polled, and its last await was X",
-        (Text, 20, 0),
-        &["stack"],
-        |row, _| match (row.state, place(row)) {
+        }),
+    Heading::new("expr", "EXPRESSION", Text)
+        .width(20)
+        .rank(0)
+        .meaning(
+            "awaited expression, without .await; after X: \
+             the task is being polled, and its last await was X",
+        )
+        .fields(&["stack"])
+        .read(|row, _| match (row.state, place(row)) {
             (_, None) => Value::Unknown,
             (TaskState::Polling, Some(at)) => match expression(at) {
                 Value::Text(text) => Value::Text(Cow::Owned(alloc::format!("after {text}"))),
                 other => other,
             },
             (_, Some(at)) => expression(at),
-        },
-    ),
-    Column::new(
-        "wakes",
-        "WAKES",
-        "times that it was woken since it was created",
-        (Count, 5, 1),
-        &["waker"],
-        |row, _| {
+        }),
+    Heading::new("wakes", "WAKES", Count)
+        .width(5)
+        .rank(1)
+        .meaning("times that it was woken since it was created")
+        .fields(&["waker"])
+        .read(|row, _| {
             let waker = row.waker.as_ref();
             waker.map_or(Value::Unknown, |waker| Value::Count(waker.wakes))
-        },
-    ),
-    Column::new(
-        "running",
-        "RUN",
-        "running time of all its calls since it was created",
-        (Duration, 6, 2),
-        &["running_ns"],
-        |row, _| Value::Duration(row.running_ns),
-    ),
-    Column::new(
-        "polls",
-        "POLLS",
-        "root polls since it was created",
-        (Count, 5, 3),
-        &["polls"],
-        |row, _| Value::Count(row.polls),
-    ),
-    Column::new(
-        "longest",
-        "LONGEST",
-        "longest root poll; one in progress counts",
-        (Duration, 7, 4),
-        &["max_poll_ns"],
-        |row, _| Value::Duration(row.max_poll_ns),
-    ),
-    Column::new(
-        "woken_by",
-        "WOKEN BY",
-        "task that last woke it, or self; thread NAME: a thread that runs tasks, outside any task; ?: another thread",
-        (Text, 12, 5),
-        &["waker", "name"],
-        |row, _| woken_by(row),
-    ),
-    Column::new(
-        "holds",
-        "HOLDS",
-        "resources that it holds",
-        (Text, 12, 6),
-        &["holds"],
-        |row, _| resources(&row.holds),
-    ),
-    Column::new(
-        "root",
-        "ROOT",
-        "path of the root proc",
-        (Text, 20, 7),
-        &["root"],
-        |row, _| Value::Text(Cow::Borrowed(&row.root)),
-    ),
-    Column::new(
-        "parent",
-        "PARENT",
-        "task that spawned it",
-        (Text, 12, 8),
-        &["parent"],
-        |row, _| {
+        }),
+    Heading::new("running", "RUN", Duration)
+        .width(6)
+        .rank(2)
+        .meaning("running time of all its calls since it was created")
+        .fields(&["running_ns"])
+        .read(|row, _| Value::Duration(row.running_ns)),
+    Heading::new("polls", "POLLS", Count)
+        .width(5)
+        .rank(3)
+        .meaning("root polls since it was created")
+        .fields(&["polls"])
+        .read(|row, _| Value::Count(row.polls)),
+    Heading::new("longest", "LONGEST", Duration)
+        .width(7)
+        .rank(4)
+        .meaning("longest root poll; one in progress counts")
+        .fields(&["max_poll_ns"])
+        .read(|row, _| Value::Duration(row.max_poll_ns)),
+    Heading::new("woken_by", "WOKEN BY", Text)
+        .width(12)
+        .rank(5)
+        .meaning(
+            "task that last woke it, or self; thread NAME: \
+             a thread that runs tasks, outside any task; ?: another thread",
+        )
+        .fields(&["waker", "name"])
+        .read(|row, _| woken_by(row)),
+    Heading::new("holds", "HOLDS", Text)
+        .width(12)
+        .rank(6)
+        .meaning("resources that it holds")
+        .fields(&["holds"])
+        .read(|row, _| resources(&row.holds)),
+    Heading::new("root", "ROOT", Text)
+        .width(20)
+        .rank(7)
+        .meaning("path of the root proc")
+        .fields(&["root"])
+        .read(|row, _| Value::Text(Cow::Borrowed(&row.root))),
+    Heading::new("parent", "PARENT", Text)
+        .width(12)
+        .rank(8)
+        .meaning("task that spawned it")
+        .fields(&["parent"])
+        .read(|row, _| {
             let parent = row.parent.as_deref();
             parent.map_or(Value::Unknown, |name| Value::Text(Cow::Borrowed(name)))
-        },
-    ),
-    Column::new(
-        "site",
-        "SPAWNED AT",
-        "where it was spawned, file:line",
-        (Place, 14, 9),
-        &["spawned_at"],
-        |row, _| {
+        }),
+    Heading::new("site", "SPAWNED AT", Place)
+        .width(14)
+        .rank(9)
+        .meaning("where it was spawned, file:line")
+        .fields(&["spawned_at"])
+        .read(|row, _| {
             let spot = row.spawned_at.as_ref();
             spot.map_or(Value::Unknown, |spot| Value::Place {
                 file: &spot.file,
                 line: spot.line,
             })
-        },
-    ),
-    Column::new(
-        "age",
-        "AGE",
-        "time since it was created or first polled",
-        (Duration, 6, 10),
-        &["age_ns"],
-        |row, _| Value::Duration(row.age_ns),
-    ),
-    Column::new(
-        "size",
-        "SIZE",
-        "bytes of the root future",
-        (Bytes, 6, 11),
-        &["future_bytes"],
-        |row, _| {
+        }),
+    Heading::new("age", "AGE", Duration)
+        .width(6)
+        .rank(10)
+        .meaning("time since it was created or first polled")
+        .fields(&["age_ns"])
+        .read(|row, _| Value::Duration(row.age_ns)),
+    Heading::new("size", "SIZE", Bytes)
+        .width(6)
+        .rank(11)
+        .meaning("bytes of the root future")
+        .fields(&["future_bytes"])
+        .read(|row, _| {
             if row.future_bytes == 0 {
                 Value::Unknown
             } else {
                 Value::Bytes(row.future_bytes)
             }
-        },
-    ),
-    Column::new(
-        "span",
-        "AWAITS AT",
-        "await point of the innermost call, file:line:first-last column",
-        (Text, 24, LISTS_ONLY),
-        &["stack"],
-        |row, _| {
+        }),
+    Heading::new("span", "AWAITS AT", Text)
+        .width(24)
+        .meaning("await point of the innermost call, file:line:first-last column")
+        .fields(&["stack"])
+        .read(|row, _| {
             place(row).map_or(Value::Unknown, |at| {
                 Value::Text(Cow::Owned(crate::snapshot::report::span(at)))
             })
-        },
-    ),
-    Column::new(
-        "chain",
-        "CHAIN",
-        "procs of its calls, outermost first; / begins a branch",
-        (Text, 24, LISTS_ONLY),
-        &["stack"],
-        |row, _| Value::Text(Cow::Owned(chain(&row.stack))),
-    ),
+        }),
+    Heading::new("chain", "CHAIN", Text)
+        .width(24)
+        .meaning("procs of its calls, outermost first; / begins a branch")
+        .fields(&["stack"])
+        .read(|row, _| Value::Text(Cow::Owned(chain(&row.stack)))),
 ];
 
 /// Fields that the table's own order reads, in addition to numbers and the state.

@@ -23,8 +23,10 @@ use crate::hot::thread::ThreadLedger;
 pub(super) fn open_branch<'a>(
     thread: &ThreadLedger,
     state: &mut CallState,
-    (epoch, bytes): (u32, usize),
-    (waker, outer): (&'a Waker, Option<OuterPoll>),
+    epoch: u32,
+    bytes: usize,
+    waker: &'a Waker,
+    outer: Option<OuterPoll>,
 ) -> PollWaker<'a> {
     let ledger = &thread.ledger;
     let own = || outer.unwrap_or_else(|| OuterPoll::of(thread));
@@ -32,7 +34,7 @@ pub(super) fn open_branch<'a>(
     if let Some(known) = &*state.task {
         if known.is_branch_of(owner) {
             ledger.name_branch(known.meta.id);
-            return PollWaker::of(known, known.begin_waker(waker).fits, (waker, own()));
+            return PollWaker::of(known, known.begin_waker(waker).fits, waker, own());
         }
         // It was a task's root before, or belonged to another task.
         leave_task(state);
@@ -76,8 +78,8 @@ pub(super) fn close_branch(
         *state.task = task::enter_branch(first);
     }
     if let Some(branch) = &*state.task {
-        let at = (ledger.epoch(), ledger.current_call().poll);
-        branch.end_branch(at, ledger.parent(depth), |each| {
+        let began = ledger.current_call().poll;
+        branch.end_branch(ledger.epoch(), began, ledger.parent(depth), |each| {
             ledger.look_at_await_stack(each);
         });
     }

@@ -104,7 +104,8 @@ pub(super) fn is_suspect(thread: &ThreadLedger, waker: &Waker) -> bool {
 pub(super) fn open<'a>(
     thread: &ThreadLedger,
     state: &mut CallState,
-    (epoch, bytes): (u32, usize),
+    epoch: u32,
+    bytes: usize,
     waker: &'a Waker,
     given: &mut PollWaker<'a>,
 ) -> Option<u32> {
@@ -124,11 +125,10 @@ pub(super) fn open<'a>(
         true => OuterPoll::task(thread),
         false => OuterPoll::of(thread),
     };
-    let came = (waker, Some(outer));
     *given = if root {
-        open_root(thread, state, (epoch, bytes), came)
+        open_root(thread, state, epoch, bytes, waker, Some(outer))
     } else if is_branch || state.task.is_some() {
-        open_branch(thread, state, (epoch, bytes), came)
+        open_branch(thread, state, epoch, bytes, waker, Some(outer))
     } else {
         PollWaker::Passed(outer)
     };

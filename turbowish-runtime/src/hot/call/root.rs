@@ -35,11 +35,7 @@ pub(super) enum PollWaker<'a> {
 
 impl<'a> PollWaker<'a> {
     /// The waker of `task`, in a poll with the executor's `waker`.
-    pub(super) fn of(
-        task: &CoveredTask,
-        fits: bool,
-        (waker, outer): (&'a Waker, OuterPoll),
-    ) -> Self {
+    pub(super) fn of(task: &CoveredTask, fits: bool, waker: &'a Waker, outer: OuterPoll) -> Self {
         match fits {
             true => Self::Task(outer),
             false => Self::Again(ManuallyDrop::new(task.late(waker)), outer),
@@ -108,8 +104,10 @@ impl<'a> PollWaker<'a> {
 pub(super) fn open_root<'a>(
     thread: &ThreadLedger,
     state: &mut CallState,
-    (epoch, bytes): (u32, usize),
-    (waker, outer): (&'a Waker, Option<OuterPoll>),
+    epoch: u32,
+    bytes: usize,
+    waker: &'a Waker,
+    outer: Option<OuterPoll>,
 ) -> PollWaker<'a> {
     let ledger = &thread.ledger;
     let outer = outer.unwrap_or_else(|| OuterPoll::nothing(thread));
@@ -134,7 +132,7 @@ pub(super) fn open_root<'a>(
                 task.readied(WakeCause { since, ..woken });
                 ledger.ready(t.saturating_sub(since));
             }
-            PollWaker::of(task, begun.fits, (waker, outer))
+            PollWaker::of(task, begun.fits, waker, outer)
         }
         None if state.account.is_rowless() => PollWaker::Passed(outer),
         None => {
@@ -145,7 +143,6 @@ pub(super) fn open_root<'a>(
                 return PollWaker::Passed(outer);
             };
             ledger.name_root(meta.id);
-            events::task(meta.id, || TaskEvent::Begin { root: 0 });
             let first = FirstPoll {
                 outer: waker,
                 meta,
@@ -168,6 +165,7 @@ pub(super) fn open_root<'a>(
 /// Begins the first poll of a task.
 fn begin_life(thread: &ThreadLedger, state: &mut CallState, first: &FirstPoll<'_>, wrapped: bool) {
     let ledger = &thread.ledger;
+    events::task(first.meta.id, || TaskEvent::Begin { root: 0 });
     // The thread shows one first poll at a time: a nested root is shown when it is over.
     let is_nested = ledger.depth() > 1;
     if !is_nested {
@@ -209,7 +207,8 @@ pub(super) struct Closing<'a> {
 pub(super) fn close_root(
     thread: &ThreadLedger,
     state: &mut CallState,
-    (t, depth): (u64, u32),
+    t: u64,
+    depth: u32,
     charge: &Charge,
     closing: &Closing<'_>,
 ) {

@@ -195,7 +195,7 @@ mod tests {
         }
         let epoch = monitor.state().switched.epoch;
         let (totals, threads) = monitor.totals();
-        let root = |names: &crate::monitor::Registry, of: u32| {
+        let root = |names: &crate::monitor::registry::Registry, of: u32| {
             names.0[of as usize].path.ends_with("::parks_in_a_crowd")
         };
         let read = |before| {
@@ -204,7 +204,7 @@ mod tests {
                 before,
                 short: clock::scale().ticks(Crowd::SHORT_POLL),
             };
-            let names = crate::monitor::Registry(crate::hot::proc::all());
+            let names = crate::monitor::registry::Registry(crate::hot::proc::all());
             let crowd = Crowd::read(&threads, HashMap::new(), pick);
             let ours = |root_of: u32| root(&names, root_of);
             let rows = crowd.rows().iter();

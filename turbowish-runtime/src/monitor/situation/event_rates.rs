@@ -121,7 +121,7 @@ impl Density {
         let mut by_proc: BTreeMap<u32, u64> = BTreeMap::new();
         for (key, metric) in metrics {
             let earlier = self.said.insert(*key, metric.updates).unwrap_or(0);
-            *by_proc.entry(key.1).or_default() += metric.updates.saturating_sub(earlier);
+            *by_proc.entry(key.proc).or_default() += metric.updates.saturating_sub(earlier);
         }
         let mut grown = Grown::default();
         for (proc, said) in by_proc {

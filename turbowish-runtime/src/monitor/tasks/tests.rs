@@ -9,7 +9,8 @@ use turbowish_model::collect::history::{Trend, Window};
 use turbowish_model::query::TaskSource;
 use turbowish_model::snapshot::{TaskParts, TaskRow};
 
-use super::super::{Claims, Registry};
+use super::super::claims::Claims;
+use super::super::registry::Registry;
 use super::{LiveTasks, NameTable, Rows};
 use crate::hot::{clock, proc};
 use crate::monitor::Monitor;
@@ -53,8 +54,8 @@ fn ages_end_when_the_row_is_read() {
         names: &names,
         scale: clock::scale(),
     };
-    let known = &NameTable::of(&assembly, live.all().0, (&threads, epoch));
-    let claims = &Claims::of(&assembly, &[], (&[], &[]), totals.at);
+    let known = &NameTable::of(&assembly, live.all().0, &threads, epoch);
+    let claims = &Claims::of(&assembly, &[], &[], &[], totals.at);
     let rows = Rows {
         assembly: &assembly,
         live: &live,

@@ -26,7 +26,7 @@ impl Record {
         let since = clock::ticks();
         if self.exclusive_role() == Some(role) {
             count(&self.put, 1);
-            self.exclusive.acquire((who, since), amount, at, owned);
+            self.exclusive.acquire(who, since, amount, at, owned);
             self.met_by(who, role);
             return EXCLUSIVE;
         }

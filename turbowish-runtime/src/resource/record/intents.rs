@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use turbowish_model::account::resource::{Intent, Role};
 use turbowish_model::event::IntentEvent;
 
-use super::super::intents::Link;
+use super::super::intents::{Declared, Link};
 use super::{Record, ResourceState};
 use crate::hot::current::{CurrentCall, current_call};
 use crate::hot::events;
@@ -18,7 +18,7 @@ impl Record {
     pub(in crate::resource) fn intend(
         self: &Arc<Self>,
         intent: Intent,
-        (again, said): (bool, bool),
+        declared: Declared,
         next: Option<Link>,
     ) -> Option<Link> {
         let made = IntentEvent::Made {
@@ -28,10 +28,10 @@ impl Record {
             strength: intent.strength,
         };
         let mut state = self.state();
-        let seated = state.intents.insert(intent, (again, said), next);
+        let seated = state.intents.insert(intent, declared, next);
         match seated {
             Ok(slot) => {
-                if !again {
+                if !declared.again {
                     self.unmet.fetch_add(1, Ordering::Relaxed);
                 }
                 events::intent(|| made);

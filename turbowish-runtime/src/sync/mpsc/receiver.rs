@@ -109,10 +109,10 @@ macro_rules! receivers {
             /// Same as [`tokio::sync::mpsc::Receiver::poll_recv`].
             #[track_caller]
             pub fn poll_recv(&mut self, cx: &mut Context<'_>) -> Poll<Option<T>> {
-                let call = (Role::Receive, Location::caller());
+                let at = Location::caller();
                 let Self { inner, polled, rx } = self;
                 rx.used();
-                let stamped = ready!(rx.poll_wait(polled, call, cx, |cx| inner.poll_recv(cx)));
+                let stamped = ready!(rx.poll_wait(polled, Role::Receive, at, cx, |cx| inner.poll_recv(cx)));
                 Poll::Ready(stamped.map(|stamped| rx.open(stamped)))
             }
 
@@ -124,11 +124,11 @@ macro_rules! receivers {
                 buffer: &mut Vec<T>,
                 limit: usize,
             ) -> Poll<usize> {
-                let call = (Role::Receive, Location::caller());
+                let at = Location::caller();
                 let Self { inner, polled, rx } = self;
                 rx.used();
                 let poll = |cx: &mut Context<'_>| Self::poll_batch(inner, cx, limit);
-                let batch = ready!(rx.poll_wait(polled, call, cx, poll));
+                let batch = ready!(rx.poll_wait(polled, Role::Receive, at, cx, poll));
                 Poll::Ready(rx.unpack(batch, buffer))
             }
 

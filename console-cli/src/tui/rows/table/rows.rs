@@ -260,7 +260,7 @@ impl<R: Entry> AnyTable for Table<R> {
 
     fn grouping(&self) -> Option<&'static str> {
         let grouping = R::GROUPINGS.get(self.shape.grouping?)?;
-        Some(grouping.0)
+        Some(grouping.name)
     }
 
     fn group_next(&mut self, context: &Context) {

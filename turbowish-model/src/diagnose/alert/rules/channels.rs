@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use crate::account::resource::{Kind, Role};
 use crate::diagnose::alert::finding::{Finding, Scan, is_judged, task_party};
 use crate::diagnose::alert::limits::Limit;
-use crate::diagnose::alert::memory::is_part;
+use crate::diagnose::alert::quantity::is_part;
 use crate::diagnose::alert::table::PitfallRule;
 use crate::diagnose::alert::words::{self, time};
 use crate::diagnose::situation::{Resource, Task, WaitingTask};
@@ -75,14 +75,13 @@ pub(in crate::diagnose::alert) fn growth(scan: &Scan<'_>, found: &mut Vec<Findin
         if !grown || resource.length <= scan.limit(Limit::UnboundedGrowthLength) {
             continue;
         }
-        let (came, went, passed) = channel.rates;
-        let rate = |n| units::rate(units::micro_per_second(n, passed));
+        let rate = |n| units::rate(units::micro_per_second(n, channel.passed));
         let title = format!(
             "unbounded growth: {} holds {} items and grows, in {}/s, out {}/s",
             resource.name,
             units::count(resource.length),
-            rate(came),
-            rate(went)
+            rate(channel.came),
+            rate(channel.went)
         );
         found.push(
             Finding::new(Pitfall::UnboundedGrowth, channel.rising_since)

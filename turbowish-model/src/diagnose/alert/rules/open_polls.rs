@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use crate::diagnose::alert::finding::{Finding, Scan, Subject};
 use crate::diagnose::alert::limits::Limit;
-use crate::diagnose::alert::memory::is_part;
+use crate::diagnose::alert::quantity::is_part;
 use crate::diagnose::alert::table::PitfallRule;
 use crate::diagnose::alert::words::{self, time};
 use crate::diagnose::situation::{OpenPoll, Task, WorkerThread};

@@ -39,13 +39,21 @@ pub(in crate::diagnose::alert) struct Orders(BTreeMap<(u64, u64), Seen>);
 /// One lock was requested while another was held.
 #[derive(Clone, Debug)]
 struct Seen {
-    /// Ids, names, and where the second lock was requested.
-    tasks: Vec<(u64, String, Option<Spot>)>,
+    tasks: Vec<OrderedBy>,
     /// Roles in which the first lock was held and the second requested, over all observations.
     roles: BTreeSet<(Role, Role)>,
     /// Locks that were held before both in every observation.
     gates: BTreeSet<u64>,
     first: u64,
+}
+
+/// A task that took the locks in this order.
+#[derive(Clone, Debug)]
+struct OrderedBy {
+    id: u64,
+    name: String,
+    /// Where it requested the second lock.
+    spot: Option<Spot>,
 }
 
 /// Two locks that were taken in this order.
@@ -95,8 +103,12 @@ impl Orders {
         seen.gates.retain(|gate| edge.gates.contains(gate));
         seen.roles.insert(edge.roles);
         let (id, name) = edge.task;
-        if seen.tasks.len() < TASKS && !seen.tasks.iter().any(|(known, ..)| *known == id) {
-            seen.tasks.push((id, name.into(), edge.spot.cloned()));
+        if seen.tasks.len() < TASKS && !seen.tasks.iter().any(|known| known.id == id) {
+            seen.tasks.push(OrderedBy {
+                id,
+                name: name.into(),
+                spot: edge.spot.cloned(),
+            });
         }
     }
 }
@@ -198,7 +210,7 @@ pub(in crate::diagnose::alert) fn inversions(scan: &Scan<'_>, found: &mut Vec<Fi
             continue;
         };
         if seen.gates.is_disjoint(&back.gates) && conflicts(seen, back) {
-            found.extend(inversion(scan, (a, b), seen, back));
+            found.extend(inversion(scan, a, b, seen, back));
         }
     }
 }
@@ -214,7 +226,7 @@ fn conflicts(one: &Seen, other: &Seen) -> bool {
     })
 }
 
-fn inversion(scan: &Scan<'_>, (a, b): (u64, u64), seen: &Seen, back: &Seen) -> Option<Finding> {
+fn inversion(scan: &Scan<'_>, a: u64, b: u64, seen: &Seen, back: &Seen) -> Option<Finding> {
     let resource = |id| {
         scan.situation
             .resources
@@ -226,27 +238,27 @@ fn inversion(scan: &Scan<'_>, (a, b): (u64, u64), seen: &Seen, back: &Seen) -> O
         .tasks
         .iter()
         .flat_map(|one| back.tasks.iter().map(move |other| (one, other)))
-        .find(|(one, other)| one.0 != other.0)?;
+        .find(|(one, other)| one.id != other.id)?;
     let mut finding = Finding::new(Pitfall::LockOrderInversion, seen.first.max(back.first));
     finding = finding.of_resource(a).of_resource(b);
-    for (id, name, _) in [one, other] {
+    for task in [one, other] {
         finding.alert.parties.push(Party {
             kind: PartyKind::Task,
-            id: *id,
-            name: name.clone(),
+            id: task.id,
+            name: task.name.clone(),
         });
     }
-    let at = |task: &(u64, String, Option<Spot>)| match &task.2 {
+    let at = |task: &OrderedBy| match &task.spot {
         Some(spot) => words::line(&spot.file, spot.line),
-        None => task.1.clone(),
+        None => task.name.clone(),
     };
     let title = format!(
         "lock order: {} takes {} then {}, {} the other way round",
-        one.1, a.name, b.name, other.1
+        one.name, a.name, b.name, other.name
     );
     let values = [
-        ("one", one.1.as_str()),
-        ("other", other.1.as_str()),
+        ("one", one.name.as_str()),
+        ("other", other.name.as_str()),
         ("a", a.name.as_str()),
         ("b", b.name.as_str()),
         ("at_one", &at(one)),

@@ -7,7 +7,8 @@ use alloc::vec::Vec;
 
 use crate::diagnose::alert::finding::{Finding, Scan, Subject};
 use crate::diagnose::alert::limits::Limit;
-use crate::diagnose::alert::memory::{LONG, is_more, is_part};
+use crate::diagnose::alert::memory::LONG;
+use crate::diagnose::alert::quantity::{is_more, is_part};
 use crate::diagnose::alert::table::PitfallRule;
 use crate::diagnose::alert::words::{self, many, time};
 use crate::diagnose::situation::Task;

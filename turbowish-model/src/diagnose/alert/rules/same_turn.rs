@@ -62,7 +62,7 @@ fn of(scan: &Scan<'_>, task: &Task) -> Option<Finding> {
         });
         let mut pairs = turns.filter_map(|turn| Some((turn, victim(scan, task, turn)?)));
         let (turn, victim) = pairs.next()?;
-        Some(finding(scan, task, (node, turn, woken), victim))
+        Some(finding(scan, task, node, turn, woken, victim))
     })
 }
 
@@ -100,7 +100,9 @@ fn victim<'a>(scan: &Scan<'a>, task: &'a Task, turn: &Node) -> Option<&'a Node> 
 fn finding(
     scan: &Scan<'_>,
     task: &Task,
-    (node, turn, woken): (&Node, &Node, u64),
+    node: &Node,
+    turn: &Node,
+    woken: u64,
     victim: &Node,
 ) -> Finding {
     let text = turn.place.as_ref().map_or("", |place| place.expr.as_str());
@@ -109,7 +111,7 @@ fn finding(
         .of_task(task)
         .at(&turn.proc, turn.place.as_ref());
     finding.alert.certain = false;
-    finding.alert.steps = steps(scan, task, (turn, woken), victim, text);
+    finding.alert.steps = steps(scan, task, turn, woken, victim, text);
     let doubt = PitfallRule::fill(DOUBT, &[]);
     finding
         .titled(format!(
@@ -131,7 +133,8 @@ fn finding(
 fn steps(
     scan: &Scan<'_>,
     task: &Task,
-    (turn, woken): (&Node, u64),
+    turn: &Node,
+    woken: u64,
     victim: &Node,
     text: &str,
 ) -> Vec<Step> {

@@ -7,7 +7,8 @@ use alloc::vec::Vec;
 
 use crate::diagnose::alert::finding::{Finding, Scan, Subject, leaf, leaves};
 use crate::diagnose::alert::limits::Limit;
-use crate::diagnose::alert::memory::{TaskCounts, is_more, is_part};
+use crate::diagnose::alert::memory::TaskCounts;
+use crate::diagnose::alert::quantity::{is_more, is_part};
 use crate::diagnose::alert::table::PitfallRule;
 use crate::diagnose::alert::words::{self, brief, many};
 use crate::diagnose::situation::{Node, Task};

@@ -226,7 +226,7 @@ fn query() -> impl Strategy<Value = Rows> {
         1 => compared.prop_map(str::to_string),
     ];
     keys.push(String::new());
-    let groups = TASK_GROUPINGS.map(|(word, _)| word);
+    let groups = TASK_GROUPINGS.each_ref().map(|known| known.name);
     let group = select(groups.into_iter().chain([""]).collect::<Vec<_>>());
     (filter, select(keys), any::<bool>(), 0_u32..45, group).prop_map(
         |(filter, sort, invert, limit, group)| Rows {

@@ -1,0 +1,302 @@
+//! Sums of one proc over all threads, with its await points and its callers.
+
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+
+use crate::account::counters::{POPULATIONS, Population, SUMS, Sum};
+use crate::account::histogram::Buckets;
+
+/// Waits at one await point, over all threads. Times are in ticks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SiteStats {
+    /// Polls that ended pending at this await point.
+    pub waits: u64,
+    /// Waits that have ended.
+    pub left: u64,
+    /// Raw: ends minus starts of waits. Closed: time waited, open waits included.
+    pub waited: u64,
+    /// Longest wait that has ended.
+    pub longest: u64,
+    /// Calls dropped while suspended at this await point.
+    pub cancelled: u64,
+    /// Polls that left the awaited resource unchanged; counted only for instrumented resources.
+    pub spurious: u64,
+    /// Bytes of the largest future awaited here; 0 if no large one was awaited.
+    pub operand: u64,
+}
+
+impl SiteStats {
+    /// Ends the wait that began at `since`.
+    pub(crate) fn resume(&mut self, since: u64, t: u64) {
+        self.left = self.left.wrapping_add(1);
+        self.waited = self.waited.wrapping_add(t);
+        self.longest = self.longest.max(t.saturating_sub(since));
+    }
+
+    /// Number of calls that wait here now.
+    #[must_use]
+    pub fn now(&self) -> u64 {
+        live(self.waits, self.left)
+    }
+}
+
+/// The edge from one proc to a proc that polls or creates its calls. Times are in ticks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EdgeStats {
+    /// Polls directly nested in polls of the other proc.
+    pub polls: u64,
+    /// Duration of those polls.
+    pub hold: u64,
+    /// Calls constructed while a poll of the other proc was innermost.
+    pub created: u64,
+    /// Inclusive time of those calls.
+    pub offspring: u64,
+}
+
+/// One proc's totals. Times are in ticks.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ProcStats {
+    /// Times in ticks and counts, indexed by [`Sum`].
+    pub sums: [u64; SUMS],
+    /// Exact maxima, indexed by [`Population`].
+    pub peaks: [u64; POPULATIONS],
+    /// Histograms, indexed by [`Population`].
+    pub populations: [Buckets; POPULATIONS],
+    /// Longest poll that ended in the reader's current tick or the one before.
+    pub recent_longest: u64,
+    /// Longest poll in progress; 0 if there is none.
+    pub open_longest: u64,
+    /// Size of the largest future, in bytes.
+    pub future_bytes: u64,
+    /// Indexed by await point plus one; 0 is the unknown await point.
+    pub sites: Vec<SiteStats>,
+    /// Keyed by the other proc's id.
+    pub edges: BTreeMap<u32, EdgeStats>,
+}
+
+fn live(begun: u64, over: u64) -> u64 {
+    // A reader may see an end on one thread before the matching start on another.
+    let live = begun.wrapping_sub(over);
+    if live > u64::MAX / 2 { 0 } else { live }
+}
+
+impl ProcStats {
+    /// Returns one sum: ticks, or a count.
+    #[must_use]
+    pub const fn sum(&self, sum: Sum) -> u64 {
+        self.sums[sum as usize]
+    }
+
+    /// Returns the sum of a population's values.
+    #[must_use]
+    pub const fn sum_of(&self, population: Population) -> u64 {
+        match population {
+            Population::CallRunning => self.sum(Sum::CallRunning),
+            Population::CallInclusive => self.sum(Sum::CallInclusive),
+            Population::ReadyLatency => self.sum(Sum::ReadyLatency),
+            Population::PollHold => self.sum(Sum::Hold).wrapping_sub(self.sum(Sum::OpenHold)),
+            Population::PollRunning => self
+                .sum(Sum::Running)
+                .wrapping_sub(self.sum(Sum::OpenRunning)),
+        }
+    }
+
+    /// Adds to one sum; wraps, since raw moments do.
+    pub fn add(&mut self, sum: Sum, value: u64) {
+        let slot = &mut self.sums[sum as usize];
+        *slot = slot.wrapping_add(value);
+    }
+
+    /// Stats of an await point (its index plus one); 0 is the unknown one.
+    pub(crate) fn site(&mut self, site: usize) -> &mut SiteStats {
+        if self.sites.len() <= site {
+            self.sites.resize_with(site + 1, SiteStats::default);
+        }
+        &mut self.sites[site]
+    }
+
+    /// Returns one exact maximum.
+    #[must_use]
+    pub const fn peak(&self, population: Population) -> u64 {
+        self.peaks[population as usize]
+    }
+
+    /// Number of calls that have ended.
+    #[must_use]
+    pub const fn ended(&self) -> u64 {
+        self.sum(Sum::Ready)
+            .wrapping_add(self.sum(Sum::Cancelled))
+            .wrapping_add(self.sum(Sum::Panicked))
+    }
+
+    /// Number of calls that have not ended and were not abandoned.
+    #[must_use]
+    pub fn live(&self) -> u64 {
+        live(
+            self.sum(Sum::Calls),
+            self.ended().wrapping_add(self.sum(Sum::Abandoned)),
+        )
+    }
+
+    /// Abandons live calls: accounting was disarmed.
+    pub(super) fn abandon(&mut self) {
+        let unstarted = live(self.sum(Sum::Calls), self.sum(Sum::Started));
+        self.add(Sum::Abandoned, self.live());
+        self.add(Sum::Started, unstarted);
+        self.peaks[Population::PollHold as usize] = self.longest();
+        self.open_longest = 0;
+        for site in &mut self.sites {
+            site.left = site.waits;
+        }
+    }
+
+    /// Longest poll since the start, a poll in progress included.
+    #[must_use]
+    pub fn longest(&self) -> u64 {
+        self.peak(Population::PollHold).max(self.open_longest)
+    }
+
+    /// Time between polls of started calls. Valid only after [`Aggregate::close_open_at`].
+    #[must_use]
+    pub const fn yielded(&self) -> u64 {
+        let wall = self.sum(Sum::Wall);
+        wall.saturating_sub(self.sum(Sum::Unstarted))
+            .saturating_sub(self.sum(Sum::Hold))
+    }
+
+    /// Adds the counters of one row that were read under the seqlock: all but histograms and edges.
+    pub(crate) fn add_counters(&mut self, other: &Self) {
+        for (sum, add) in self.sums.iter_mut().zip(&other.sums) {
+            *sum = sum.wrapping_add(*add);
+        }
+        for (peak, seen) in self.peaks.iter_mut().zip(&other.peaks) {
+            *peak = (*peak).max(*seen);
+        }
+        self.recent_longest = self.recent_longest.max(other.recent_longest);
+        self.open_longest = self.open_longest.max(other.open_longest);
+        self.future_bytes = self.future_bytes.max(other.future_bytes);
+        if self.sites.len() < other.sites.len() {
+            self.sites
+                .resize_with(other.sites.len(), SiteStats::default);
+        }
+        for (site, more) in self.sites.iter_mut().zip(&other.sites) {
+            site.waits = site.waits.wrapping_add(more.waits);
+            site.left = site.left.wrapping_add(more.left);
+            site.waited = site.waited.wrapping_add(more.waited);
+            site.longest = site.longest.max(more.longest);
+            site.cancelled = site.cancelled.wrapping_add(more.cancelled);
+            site.spurious = site.spurious.wrapping_add(more.spurious);
+            site.operand = site.operand.max(more.operand);
+        }
+    }
+
+    /// Closes moments at `now`. Counts are not clamped here: if an end was read on one thread
+    /// before its start on another, the count is one too low and the moment too high by `now`, and
+    /// together they are right.
+    pub(super) fn close_open_at(&mut self, now: u64) {
+        let over = self.ended().wrapping_add(self.sum(Sum::Abandoned));
+        let live = self.sum(Sum::Calls).wrapping_sub(over);
+        let unstarted = self.sum(Sum::Calls).wrapping_sub(self.sum(Sum::Started));
+        self.add(Sum::Wall, live.wrapping_mul(now));
+        self.add(Sum::Unstarted, unstarted.wrapping_mul(now));
+        for site in &mut self.sites {
+            let open = site.waits.wrapping_sub(site.left);
+            site.waited = site.waited.wrapping_add(open.wrapping_mul(now));
+        }
+    }
+
+    /// Raises starts to the number of ends: the thread with the start was read too early.
+    pub(super) fn reconcile(&mut self) {
+        let over = self.ended().wrapping_add(self.sum(Sum::Abandoned));
+        let started = self.sum(Sum::Started).max(over);
+        self.sums[Sum::Started as usize] = started;
+        self.sums[Sum::Calls as usize] = self.sum(Sum::Calls).max(started);
+        for site in &mut self.sites {
+            site.waits = site.waits.max(site.left);
+        }
+        self.clamp_parts();
+    }
+
+    /// Sets negative parts of wall time to zero and keeps wall time the sum of its parts.
+    fn clamp_parts(&mut self) {
+        let [wall, unstarted, hold] =
+            [Sum::Wall, Sum::Unstarted, Sum::Hold].map(|sum| self.sum(sum));
+        let mut wall = wall;
+        let mut floored = |part: u64| {
+            if part <= u64::MAX / 2 {
+                return part;
+            }
+            wall = wall.wrapping_sub(part);
+            0
+        };
+        let (unstarted, hold) = (floored(unstarted), floored(hold));
+        for site in &mut self.sites {
+            site.waited = floored(site.waited);
+        }
+        self.sums[Sum::Wall as usize] = wall;
+        self.sums[Sum::Unstarted as usize] = unstarted;
+        self.sums[Sum::Hold as usize] = hold;
+    }
+
+    pub(crate) fn merge(&mut self, other: &Self) {
+        self.add_counters(other);
+        for (buckets, more) in self.populations.iter_mut().zip(&other.populations) {
+            buckets.merge(more);
+        }
+        for (proc, more) in &other.edges {
+            let edge = self.edges.entry(*proc).or_default();
+            edge.polls = edge.polls.wrapping_add(more.polls);
+            edge.hold = edge.hold.wrapping_add(more.hold);
+            edge.created = edge.created.wrapping_add(more.created);
+            edge.offspring = edge.offspring.wrapping_add(more.offspring);
+        }
+    }
+
+    /// Difference to an earlier closed state of the same counters. Peaks and the longest wait cover
+    /// the time since the start; `recent_longest` covers the recent ticks.
+    pub(super) fn since(&self, earlier: &Self) -> Self {
+        let (own, before) = (&self.populations, &earlier.populations);
+        let mut grown = Self {
+            populations: core::array::from_fn(|nth| own[nth].since(&before[nth])),
+            sites: self.sites.clone(),
+            edges: self.edges.clone(),
+            ..*self
+        };
+        for (sum, before) in grown.sums.iter_mut().zip(&earlier.sums) {
+            *sum = sum.wrapping_sub(*before);
+        }
+        for (site, before) in grown.sites.iter_mut().zip(&earlier.sites) {
+            site.waits = site.waits.wrapping_sub(before.waits);
+            site.left = site.left.wrapping_sub(before.left);
+            site.waited = site.waited.wrapping_sub(before.waited);
+            site.cancelled = site.cancelled.wrapping_sub(before.cancelled);
+            site.spurious = site.spurious.wrapping_sub(before.spurious);
+        }
+        for (proc, edge) in &mut grown.edges {
+            let Some(before) = earlier.edges.get(proc) else {
+                continue;
+            };
+            edge.polls = edge.polls.wrapping_sub(before.polls);
+            edge.hold = edge.hold.wrapping_sub(before.hold);
+            edge.created = edge.created.wrapping_sub(before.created);
+            edge.offspring = edge.offspring.wrapping_sub(before.offspring);
+        }
+        grown
+    }
+
+    /// Sets negative differences to zero: a poll read as open may have ended slightly earlier.
+    pub(crate) fn floor(&mut self) {
+        self.clamp_parts();
+        for value in &mut self.sums {
+            if *value > u64::MAX / 2 {
+                *value = 0;
+            }
+        }
+    }
+
+    pub(crate) fn is_still(&self) -> bool {
+        let mut sites = self.sites.iter();
+        self.sums.iter().all(|&sum| sum == 0)
+            && sites.all(|site| site.waited == 0 && site.waits == 0)
+    }
+}

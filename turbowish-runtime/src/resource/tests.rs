@@ -1,1 +1,0 @@
-//! What a resource shows of those who use it.
