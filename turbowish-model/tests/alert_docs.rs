@@ -50,7 +50,8 @@ fn each_alert_has_its_page() {
             lines.next(),
             Some(format!("# {}", alert.pitfall.title()).as_str())
         );
-        let head = lines.nth(1).unwrap_or_default();
+        let head: Vec<&str> = lines.skip(1).take_while(|line| !line.is_empty()).collect();
+        let head = head.join(" ");
         assert!(
             head.starts_with(&format!(
                 "`{}`, {}; ",

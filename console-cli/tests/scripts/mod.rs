@@ -375,9 +375,9 @@ fn mistakes_on_the_command_line_of_a_check_are_named() {
         (
             &["--from", &saved, "--max", "tasks.since<1s"],
             2,
-            "a.json has no tasks, it has procs",
+            "a.json has no tasks; it has procs",
         ),
-        (&["--from", &saved], 2, "a.json has no alerts, it has procs"),
+        (&["--from", &saved], 2, "a.json has no alerts; it has procs"),
         (
             &["--from", &broken],
             2,
@@ -553,7 +553,7 @@ fn what_cannot_be_compared_is_said() {
         (
             &[&before, &after, "--table", "awaits"],
             2,
-            "before.json has no awaits, it has procs",
+            "before.json has no awaits; it has procs",
         ),
         (
             &[&before, &path("old.json")],

@@ -227,7 +227,7 @@ fn what_was_raised_before_gives_way_to_its_cause() {
         },
         &[
             // `a` waits for y, which `b` holds while it sleeps.
-            "250 + warning guard across await: b holds mutex y for 1.25 s while it waits at b.rs:1; 1 task waits for it",
+            "250 + warning guard across await: b has held mutex y for 1.25 s while it waits at b.rs:1; 1 task waits for it",
             "1750 + alert deadlock: a, b wait in a cycle, 250ms",
             "1750 - guard_across_await",
         ],
