@@ -1,4 +1,4 @@
-//! What `turbowish annotate` finds and leaves: the program means the same before and after, by function and by block.
+//! What `turbowish annotate` finds and leaves: the program means the same before and after.
 
 #![deny(warnings)]
 
