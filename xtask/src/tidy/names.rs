@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use proc_macro2::{Delimiter, TokenTree};
 use syn::visit::{self, Visit};
 
 use super::sizes::is_test;
@@ -69,15 +70,29 @@ pub(super) fn twice(tree: &Tree) -> Vec<Fault> {
 /// Structs, enums, traits and unions at the top of a file, with their lines.
 fn types_of(items: &[syn::Item]) -> Vec<(String, usize)> {
     let names = items.iter().filter_map(|item| match item {
-        syn::Item::Struct(item) => Some(&item.ident),
-        syn::Item::Enum(item) => Some(&item.ident),
-        syn::Item::Trait(item) => Some(&item.ident),
-        syn::Item::Union(item) => Some(&item.ident),
+        syn::Item::Struct(item) => Some(item.ident.clone()),
+        syn::Item::Enum(item) => Some(item.ident.clone()),
+        syn::Item::Trait(item) => Some(item.ident.clone()),
+        syn::Item::Union(item) => Some(item.ident.clone()),
+        syn::Item::Macro(item) if item.mac.path.is_ident("row") => row(&item.mac.tokens),
         _ => None,
     });
     names
         .map(|name| (name.to_string(), name.span().start().line))
         .collect()
+}
+
+/// The type that the model's `row!` declares: the name before the braces.
+fn row(tokens: &proc_macro2::TokenStream) -> Option<syn::Ident> {
+    let mut last = None;
+    for token in tokens.clone() {
+        match token {
+            TokenTree::Ident(name) => last = Some(name),
+            TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => return last,
+            _ => {}
+        }
+    }
+    None
 }
 
 /// The names of items that we define, and of the files.
@@ -284,6 +299,12 @@ mod tests {
                 .collect();
             assert_eq!(faults, expected);
         };
+        let row = (
+            "turbowish-model/src/a.rs",
+            "row! { $ a_row A { id: u64 [first]; } }",
+        );
+        let files = [row, ("turbowish-model/src/b.rs", "struct A;")];
+        assert_eq!(super::twice(&Tree::of(&files)).len(), 1);
         let fault = "turbowish-wire/src/a.rs:1: `A` is defined in turbowish-wire/src/b.rs, too";
         check("turbowish-wire/src/b.rs", &[fault]);
         check("turbowish-wire/src/tests.rs", &[]);
