@@ -212,8 +212,8 @@ impl Ledger {
         }
     }
 
-    /// Sets the task of the innermost poll, which must be a root poll: [`Ledger::here`] then
-    /// returns `task`.
+    /// Sets the task of the innermost poll, which must be a root poll: [`Ledger::current_call`]
+    /// then returns `task`.
     #[inline]
     pub fn name_root(&self, task: u64) {
         if let Some(top) = self.top() {

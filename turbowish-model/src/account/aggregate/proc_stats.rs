@@ -156,7 +156,8 @@ impl ProcStats {
         self.peak(Population::PollHold).max(self.open_longest)
     }
 
-    /// Time between polls of started calls. Valid only after [`Aggregate::close_open_at`].
+    /// Time between polls of started calls. Valid only after
+    /// [`Aggregate::close_open_at`](crate::account::aggregate::Aggregate::close_open_at).
     #[must_use]
     pub const fn yielded(&self) -> u64 {
         let wall = self.sum(Sum::Wall);
