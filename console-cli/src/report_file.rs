@@ -65,8 +65,8 @@ impl Saved {
 
     /// The names of the tables in the file.
     pub(crate) fn tables(&self) -> Vec<&'static str> {
-        let all = Table::ALL.iter().map(|table| table.name());
-        all.filter(|table| self.document.contains_key(*table))
+        Table::names()
+            .filter(|table| self.document.contains_key(*table))
             .collect()
     }
 

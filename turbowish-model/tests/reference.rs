@@ -5,13 +5,12 @@ use proptest::collection::vec;
 use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop_assert, prop_oneof, proptest};
 use proptest::test_runner::RngSeed;
 use serde_json::json;
-use turbowish_model::account::call::PollEnd;
 use turbowish_model::account::counters::Sum;
-use turbowish_model::event::{CallEvent, Event, EventKind};
+use turbowish_model::event::{Event, EventKind};
 use turbowish_testing::accountant::vector;
 use turbowish_testing::check;
 use turbowish_testing::replay::Replay;
-use turbowish_testing::streams::{Manner, awaits, moves, stream, written};
+use turbowish_testing::streams::{Manner, awaits, call_event, moves, stream, written};
 
 /// As in every run: what fails once fails again.
 const SEED: RngSeed = RngSeed::Fixed(2026);
@@ -58,24 +57,8 @@ proptest! {
 }
 
 fn anything() -> impl Strategy<Value = Event> {
-    let kind = prop_oneof![
-        (0u32..3).prop_map(|proc| CallEvent::Create { proc }),
-        (any::<bool>(), any::<bool>()).prop_map(|(named, root)| CallEvent::PollStart {
-            proc: named.then_some(0),
-            root,
-        }),
-        prop_oneof![
-            Just(PollEnd::Pending),
-            Just(PollEnd::Ready),
-            Just(PollEnd::Panic),
-            Just(PollEnd::Torn)
-        ]
-        .prop_map(CallEvent::PollEnd),
-        Just(CallEvent::Drop),
-        Just(CallEvent::Wake),
-    ];
     let t = prop_oneof![any::<u64>(), 0u64..100, (u64::MAX - 100)..=u64::MAX];
-    (t, 0u64..3, 0u64..5, kind).prop_map(|(t, thread, id, kind)| Event {
+    (t, 0u64..3, 0u64..5, call_event(3)).prop_map(|(t, thread, id, kind)| Event {
         t,
         thread,
         kind: EventKind::Call { id, kind },

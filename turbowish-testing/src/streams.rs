@@ -2,13 +2,33 @@
 //! recording holds.
 
 use proptest::collection::vec;
-use proptest::prelude::{Strategy, any};
+use proptest::prelude::{Just, Strategy, any, prop_oneof};
 use serde_json::{Value, json};
 use turbowish_model::account::call::PollEnd;
 use turbowish_model::event::{CallEvent, Event, EventKind};
 
 /// One move: what its numbers mean depends on the events so far.
 pub type Move = (u8, u8, u8, u8);
+
+/// Any event of a call of one of `procs` procs, possible or not.
+pub fn call_event(procs: u32) -> impl Strategy<Value = CallEvent> {
+    prop_oneof![
+        (0..procs).prop_map(|proc| CallEvent::Create { proc }),
+        (any::<bool>(), any::<bool>()).prop_map(|(named, root)| CallEvent::PollStart {
+            proc: named.then_some(0),
+            root,
+        }),
+        prop_oneof![
+            Just(PollEnd::Pending),
+            Just(PollEnd::Ready),
+            Just(PollEnd::Panic),
+            Just(PollEnd::Torn)
+        ]
+        .prop_map(CallEvent::PollEnd),
+        Just(CallEvent::Drop),
+        Just(CallEvent::Wake),
+    ]
+}
 
 /// Lists of moves.
 pub fn moves() -> impl Strategy<Value = Vec<Move>> {

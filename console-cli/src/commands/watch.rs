@@ -57,7 +57,7 @@ fn words(args: &WatchArgs) -> Result<(Option<&str>, Vec<Table>), Failure> {
             None => {
                 return Err(Failure::usage(format!(
                     "no such table {word}; tables: {}",
-                    names().join(", ")
+                    Table::names().collect::<Vec<_>>().join(", ")
                 )));
             }
         }
@@ -66,11 +66,6 @@ fn words(args: &WatchArgs) -> Result<(Option<&str>, Vec<Table>), Failure> {
         tables.push(Table::Procs);
     }
     Ok((target, tables))
-}
-
-/// The names of all tables.
-pub(super) fn names() -> Vec<&'static str> {
-    Table::ALL.iter().map(|table| table.name()).collect()
 }
 
 fn query(args: &WatchArgs, tables: &[Table]) -> Query {

@@ -6,6 +6,7 @@ mod chain;
 pub(crate) mod source;
 
 use turbowish_model::snapshot::alert::{Alert, Party, PartyKind};
+use turbowish_model::snapshot::column;
 use turbowish_model::snapshot::report::{one_line, span};
 use turbowish_model::snapshot::units::{self, Micro};
 use turbowish_model::snapshot::{Place, ResourceRow, TaskRow, TaskState};
@@ -182,7 +183,7 @@ fn state(party: &Party, around: &AlertContext<'_>) -> String {
                 return String::new();
             };
             let mut words: Vec<String> = tree::fill(row).into_iter().collect();
-            let by = tree::cell(row, "by");
+            let by = column::cell(row, "by");
             if !by.is_empty() {
                 words.push(format!("{} {by}", tree::relation(row)));
             }

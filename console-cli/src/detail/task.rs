@@ -1,6 +1,7 @@
 //! The record of one task: its current position, the resource that it waits for, the resources that
 //! it holds with their waiters, and its await tree.
 
+use turbowish_model::snapshot::column;
 use turbowish_model::snapshot::report::one_line;
 use turbowish_model::snapshot::units;
 use turbowish_model::snapshot::{Claim, Place, PollRow, ResourceRow, TaskRow, TaskState};
@@ -22,7 +23,7 @@ pub(crate) fn lines(row: &TaskRow, beside: &DetailContext<'_>) -> Vec<RichLine> 
         units::count(row.polls),
         beside.time(row.running_ns),
         beside.time(row.max_poll_ns),
-        tree::cell(row, "size"),
+        column::cell(row, "size"),
     );
     lines.push(polls.into());
     lines.extend(woken(row));

@@ -2,7 +2,7 @@
 //! for.
 
 use turbowish_model::account::resource::{Kind, Role};
-use turbowish_model::snapshot::column::{self, Context, Row, Style, Value};
+use turbowish_model::snapshot::column::{self, Context, Style, Value, cell};
 use turbowish_model::snapshot::report::one_line;
 use turbowish_model::snapshot::units::{self, Micro};
 use turbowish_model::snapshot::{Claim, Place, ResourceRow, Spot, StackRow, TaskRow, TaskState};
@@ -171,15 +171,6 @@ pub(super) fn fill(row: &ResourceRow) -> Option<String> {
         _ => "",
     };
     Some(format!("{word}{}", cell(row, "fill")))
-}
-
-/// The text of the row's cell in a column.
-pub(super) fn cell<R: Row>(row: &R, key: &str) -> String {
-    // Resources and tasks show the present, or totals since their first use.
-    let context = Context { window_ns: 0 };
-    column::find::<R>(key).map_or_else(String::new, |column| {
-        column.cell(row, &context, Style::default())
-    })
 }
 
 /// The position of the task: the innermost call of its first branch.

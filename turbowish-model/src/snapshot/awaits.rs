@@ -5,7 +5,7 @@ use alloc::string::String;
 
 use super::Place;
 use super::column::Unit::{self, Count, Duration, Share, Text};
-use super::column::{Column, Family, Heading, Row, Value, cell};
+use super::column::{Column, Heading, Row, Value, cell};
 use super::json::{Spelled as _, put};
 use super::row::row;
 use super::tasks::expression;
@@ -139,10 +139,6 @@ impl Row for AwaitRow {
 
     fn columns() -> &'static [Column<Self>] {
         &COLUMNS
-    }
-
-    fn families() -> &'static [Family<Self>] {
-        &[]
     }
 
     /// `kv::db::get self.db.lock()`: lines shift from one version to the next.

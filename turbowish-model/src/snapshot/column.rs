@@ -199,7 +199,10 @@ pub trait Row: InTable {
     fn columns() -> &'static [Column<Self>];
 
     /// The populations whose percentiles are also columns.
-    fn families() -> &'static [Family<Self>];
+    #[must_use]
+    fn families() -> &'static [Family<Self>] {
+        &[]
+    }
 
     /// The column of a name defined by the program, for rows that have such names: `attr.user`.
     #[must_use]

@@ -6,7 +6,7 @@ use alloc::string::String;
 use super::Spot;
 use super::alert::PartyKind;
 use super::column::Unit::{Count, Place, Rate, Text};
-use super::column::{Column, Family, Heading, Row, Value};
+use super::column::{Column, Heading, Row, Value};
 use super::row::row;
 
 /// Kind of a metric of the program.
@@ -160,10 +160,6 @@ impl Row for CounterRow {
 
     fn columns() -> &'static [Column<Self>] {
         &COLUMNS
-    }
-
-    fn families() -> &'static [Family<Self>] {
-        &[]
     }
 
     /// `orders in kv::db::set`

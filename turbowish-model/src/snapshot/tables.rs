@@ -74,6 +74,11 @@ macro_rules! table {
 crate::tables!(table);
 
 impl Table {
+    /// The names of all tables.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        Self::ALL.iter().map(|table| table.name())
+    }
+
     /// The table with this name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {

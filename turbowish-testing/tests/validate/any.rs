@@ -15,6 +15,7 @@ use turbowish_model::event::{
 };
 use turbowish_testing::check;
 use turbowish_testing::replay::Replay;
+use turbowish_testing::streams::call_event;
 use turbowish_testing::validate::{LIMIT, Rule, Validator};
 
 use super::reports;
@@ -24,23 +25,7 @@ fn id() -> impl Strategy<Value = u64> {
 }
 
 fn call() -> impl Strategy<Value = EventKind> {
-    let kind = prop_oneof![
-        (0u32..2).prop_map(|proc| CallEvent::Create { proc }),
-        (any::<bool>(), any::<bool>()).prop_map(|(named, root)| CallEvent::PollStart {
-            proc: named.then_some(0),
-            root,
-        }),
-        prop_oneof![
-            Just(PollEnd::Pending),
-            Just(PollEnd::Ready),
-            Just(PollEnd::Panic),
-            Just(PollEnd::Torn)
-        ]
-        .prop_map(CallEvent::PollEnd),
-        Just(CallEvent::Drop),
-        Just(CallEvent::Wake),
-    ];
-    (id(), kind).prop_map(|(id, kind)| EventKind::Call { id, kind })
+    (id(), call_event(2)).prop_map(|(id, kind)| EventKind::Call { id, kind })
 }
 
 fn task() -> impl Strategy<Value = EventKind> {

@@ -8,7 +8,6 @@ use turbowish_model::snapshot::column::{Context, Row, Style, Unit};
 use turbowish_model::snapshot::json::Record;
 use turbowish_model::snapshot::{Snapshot, Table, TableVisitor};
 
-use crate::commands::watch::names;
 use crate::failure::Failure;
 use crate::report_file::Saved;
 
@@ -127,7 +126,7 @@ pub(super) fn parse(text: &str, filter: &str) -> Result<Box<dyn Limit>, Failure>
         Failure::usage(format!(
             "{text:?} is not a limit; write TABLE.COLUMN OP VALUE, \
              such as procs.hold_p99 < 10ms; tables: {}",
-            names().join(", ")
+            Table::names().collect::<Vec<_>>().join(", ")
         ))
     };
     let (table, rest) = text.split_once('.').ok_or_else(shape)?;

@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use crate::snapshot::Place as AwaitPlace;
 use crate::snapshot::alert::{Alert, Party, PartyKind, Severity};
 use crate::snapshot::column::Unit::{Count, Duration, Place, Text};
-use crate::snapshot::column::{Column, Family, Heading, Row, Value, cell};
+use crate::snapshot::column::{Column, Heading, Row, Value, cell};
 use crate::snapshot::pitfall::Pitfall;
 
 static COLUMNS: [Column<Alert>; 11] = [
@@ -116,10 +116,6 @@ impl Row for Alert {
 
     fn columns() -> &'static [Column<Self>] {
         &COLUMNS
-    }
-
-    fn families() -> &'static [Family<Self>] {
-        &[]
     }
 
     /// `deadlock: there, back`

@@ -6,7 +6,7 @@ use alloc::string::String;
 use crate::snapshot::UNSEEN;
 use crate::snapshot::alert::PartyKind;
 use crate::snapshot::column::Unit::{Bytes, Count, Duration, Place, Text};
-use crate::snapshot::column::{Column, Family, Heading, Row, Value, attribute, given};
+use crate::snapshot::column::{Column, Heading, Row, Value, attribute, given};
 use crate::snapshot::units::SECOND;
 use crate::snapshot::{Claim, Place as AwaitPlace, StackRow, TaskRow, TaskState};
 
@@ -269,10 +269,6 @@ impl Row for TaskRow {
 
     fn columns() -> &'static [Column<Self>] {
         &COLUMNS
-    }
-
-    fn families() -> &'static [Family<Self>] {
-        &[]
     }
 
     fn named(key: &str) -> Option<Column<Self>> {
