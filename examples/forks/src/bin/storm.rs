@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex as Plain, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
+use tokio::runtime::{Builder, Runtime};
 use turbowish::sync::{Mutex, Notify, OwnedMutexGuard, mpsc};
 use turbowish_forks::{fork, wait};
 
@@ -60,12 +61,17 @@ async fn round() -> u64 {
 /// What [`round`] returns.
 const SUM: u64 = 8;
 
+/// A runtime that waits for its sockets. One without any waits in `parking_lot`, if another package
+/// of the workspace has tokio use that; and the table of `parking_lot` may be locked forever in a
+/// child of `fork`.
+fn runtime() -> Runtime {
+    let runtime = Builder::new_current_thread().enable_all().build();
+    runtime.expect("a runtime")
+}
+
 /// A runtime of one thread, used until `OVER`.
 fn busy() {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_time()
-        .build();
-    let runtime = runtime.expect("a runtime");
+    let runtime = runtime();
     while !OVER.load(Ordering::Relaxed) {
         assert_eq!(runtime.block_on(round()), SUM);
     }
@@ -164,10 +170,7 @@ impl Inherited {
 
 fn child(inherited: Inherited) -> ! {
     inherited.go_on();
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_time()
-        .build();
-    let runtime = runtime.expect("a runtime");
+    let runtime = runtime();
     assert_eq!(runtime.block_on(round()), SUM);
     turbowish::arm();
     assert_eq!(runtime.block_on(round()), SUM);
