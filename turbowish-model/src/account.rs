@@ -12,6 +12,7 @@ pub mod ledger;
 pub mod metrics;
 pub mod resource;
 pub mod seqlock;
+pub mod slots;
 pub(crate) mod sync;
 pub mod task;
 pub mod time;

@@ -10,4 +10,5 @@ pub mod lock;
 pub mod self_ref;
 #[cfg(unix)]
 pub mod signal;
+mod sync;
 pub mod waker;

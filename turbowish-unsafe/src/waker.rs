@@ -8,6 +8,8 @@
 //! lazy target, which makes a waker whenever the borrowed one is cloned. Clones are ordinary
 //! wakers.
 
+pub mod slot;
+
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 use std::sync::Arc;

@@ -16,7 +16,7 @@ use crate::account::branch::BranchReading;
 use crate::account::counters::PROC_LIMIT;
 use crate::account::histogram::{add, raise};
 use crate::account::seqlock::SeqLock;
-use crate::account::sync::{AtomicU32, AtomicU64};
+use crate::account::sync::{AtomicU32, AtomicU64, fence};
 
 /// Maximum number of frames kept of one await stack; the rest is cut and [`TaskReading::truncated`]
 /// is set.
@@ -73,10 +73,33 @@ impl TaskMeta {
 #[derive(Debug, Default)]
 pub struct FirstPollCell {
     sequence: SeqLock,
-    /// Task id; 0 if there is none.
+    meta: MetaCell,
+}
+
+/// A [`TaskMeta`] that other threads read; the id is 0 if there is no task.
+#[derive(Debug, Default)]
+struct MetaCell {
     id: AtomicU64,
     created: AtomicU64,
     future_bytes: AtomicU32,
+}
+
+impl MetaCell {
+    #[inline]
+    fn store(&self, meta: &TaskMeta) {
+        self.id.store(meta.id, Relaxed);
+        self.created.store(meta.created, Relaxed);
+        self.future_bytes.store(meta.future_bytes, Relaxed);
+    }
+
+    #[inline]
+    fn load(&self) -> TaskMeta {
+        TaskMeta {
+            id: self.id.load(Relaxed),
+            created: self.created.load(Relaxed),
+            future_bytes: self.future_bytes.load(Relaxed),
+        }
+    }
 }
 
 impl FirstPollCell {
@@ -84,9 +107,7 @@ impl FirstPollCell {
     #[inline]
     pub fn begin(&self, meta: &TaskMeta) {
         let writing = self.sequence.write();
-        self.id.store(meta.id, Relaxed);
-        self.created.store(meta.created, Relaxed);
-        self.future_bytes.store(meta.future_bytes, Relaxed);
+        self.meta.store(meta);
         drop(writing);
     }
 
@@ -94,18 +115,14 @@ impl FirstPollCell {
     #[inline]
     pub fn end(&self) {
         let writing = self.sequence.write();
-        self.id.store(0, Relaxed);
+        self.meta.id.store(0, Relaxed);
         drop(writing);
     }
 
     /// Returns the task; for the thread that writes it.
     #[must_use]
     pub fn own(&self) -> TaskMeta {
-        TaskMeta {
-            id: self.id.load(Relaxed),
-            created: self.created.load(Relaxed),
-            future_bytes: self.future_bytes.load(Relaxed),
-        }
+        self.meta.load()
     }
 
     /// Returns the task, if there is one. `relax` lets other threads run while a write is in
@@ -116,12 +133,12 @@ impl FirstPollCell {
     }
 }
 
-/// The published state of a live task. One poller at a time writes it.
+/// The published state of a live task. One poller at a time writes it. A cell may be used for one
+/// task after another.
 #[derive(Debug, Default)]
 pub struct TaskCell {
-    /// The constant data of the task.
-    pub meta: TaskMeta,
     sequence: SeqLock,
+    meta: MetaCell,
     /// Number plus one of the thread that polls the task or polled it last, with [`POLLED`] during
     /// the poll. 0 before the first poll.
     thread: AtomicU32,
@@ -268,10 +285,55 @@ impl TaskCell {
     /// Creates the cell of a task that was not polled yet.
     #[must_use]
     pub fn new(meta: TaskMeta) -> Self {
-        Self {
-            meta,
-            ..Self::default()
+        let cell = Self::default();
+        cell.meta.store(&meta);
+        cell
+    }
+
+    /// Starts over, for another task that was not polled yet.
+    pub fn renew(&self, meta: &TaskMeta) {
+        let writing = self.sequence.write();
+        self.meta.store(meta);
+        self.thread.store(0, Relaxed);
+        self.epoch.store(0, Relaxed);
+        self.len.store(0, Relaxed);
+        let words = [
+            &self.since,
+            &self.began,
+            &self.ready,
+            &self.ready_by,
+            &self.polls,
+            &self.running,
+            &self.longest,
+            &self.idle,
+        ];
+        for word in words {
+            word.store(0, Relaxed);
         }
+        drop(writing);
+        // Whoever sees what is written to other words from here on also sees the new id.
+        fence(Release);
+    }
+
+    /// Id of the task, or of the last one.
+    #[inline]
+    #[must_use]
+    pub fn id(&self) -> u64 {
+        self.meta.id.load(Relaxed)
+    }
+
+    /// Whether the cell is still that of the task `id`, after other words were read: if so, they
+    /// were that task's.
+    #[must_use]
+    pub fn is_still(&self, id: u64) -> bool {
+        fence(Acquire);
+        self.id() == id
+    }
+
+    /// The constant data of the task; for the thread that polls it.
+    #[must_use]
+    pub fn meta(&self) -> TaskMeta {
+        self.meta.load()
     }
 
     /// Starts a root poll on a thread. Returns the end of the previous poll if that belonged to the
@@ -337,7 +399,20 @@ impl TaskCell {
     /// Reads the task. `relax` lets other threads run while a write is in progress.
     #[must_use]
     pub fn read(&self, relax: &mut dyn FnMut()) -> TaskReading {
-        self.sequence.read(relax, || self.attempt())
+        self.read_of(relax).1
+    }
+
+    /// Reads the task, and which one it is.
+    #[must_use]
+    pub fn read_of(&self, relax: &mut dyn FnMut()) -> (TaskMeta, TaskReading) {
+        self.sequence
+            .read(relax, || (self.meta.load(), self.attempt()))
+    }
+
+    /// Reads which task it is.
+    #[must_use]
+    pub fn read_meta(&self, relax: &mut dyn FnMut()) -> TaskMeta {
+        self.sequence.read(relax, || self.meta.load())
     }
 
     fn attempt(&self) -> TaskReading {

@@ -262,7 +262,7 @@ extern "C" fn forget(state: &mut CallState) {
     {
         (listener.forgotten)(&state.account, proc);
         let root = state.task.as_ref().filter(|task| !task.is_branch());
-        root.inspect(|task| (listener.task_over)(task.meta.id));
+        root.inspect(|task| (listener.task_over)(task.id()));
     }
     *state.task = None;
 }
@@ -311,8 +311,8 @@ extern "C" fn end(open: &mut OpenPoll<'_>, end: PollEnd) {
     let depth = std::mem::replace(&mut open.depth, CLOSED);
     let state = &mut *open.state;
     let given = &mut open.waker;
-    if let (PollWaker::Task(_), Some(task)) = (&*given, &*state.task) {
-        task.end_waker();
+    if let (PollWaker::Task(_, outer), Some(task)) = (&*given, &*state.task) {
+        task.end_waker(outer);
     }
     if depth == CLOSED {
         unseen(open.epoch);

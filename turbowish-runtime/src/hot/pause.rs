@@ -18,12 +18,12 @@
 use std::collections::{BTreeMap, HashMap};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 use std::task::Waker;
 
 use turbowish_model::account::task::Pause as Reading;
 
-use crate::hot::task::{CoveredTask, TaskEntry};
+use crate::hot::task::{CoveredTask, TaskRow};
 use crate::hot::waker_state::let_go;
 use crate::hot::{clock, switch};
 use crate::lock::lock;
@@ -58,8 +58,18 @@ impl PauseFlag {
         self.0.load(Ordering::Relaxed) & !PAUSED
     }
 
+    /// Clears the flag and the address: the task is over. Returns whether the flag was set.
+    fn take(&self) -> bool {
+        self.0.swap(0, Ordering::AcqRel) & PAUSED != 0
+    }
+
+    /// Starts over, for another task.
+    pub(crate) fn reset(&self) {
+        self.0.store(0, Ordering::Relaxed);
+    }
+
     pub(crate) fn set(&self) {
-        self.0.fetch_or(PAUSED, Ordering::Relaxed);
+        self.0.fetch_or(PAUSED, Ordering::AcqRel);
     }
 
     fn clear(&self) {
@@ -73,7 +83,7 @@ pub(crate) struct PausedPoll;
 
 /// A task that a console has paused.
 struct Pause {
-    live: Arc<TaskEntry>,
+    live: TaskRow,
     by: String,
     /// Start of the pause, in ticks.
     since: u64,
@@ -122,7 +132,7 @@ fn with<R>(change: impl FnOnce(&mut BTreeMap<u64, Pause>) -> R) -> R {
 #[inline]
 pub(crate) fn look(task: &Option<CoveredTask>, waker: &Waker) -> Result<(), PausedPoll> {
     match task {
-        Some(task) if task.pause_flag().is_set() => withhold(task.meta.id, waker),
+        Some(task) if task.pause_flag().is_set() => withhold(task.id(), waker),
         _ => Ok(()),
     }
 }
@@ -155,15 +165,21 @@ fn withhold(task: u64, waker: &Waker) -> Result<(), PausedPoll> {
 }
 
 /// Pauses a task from its next poll on, replacing an earlier pause by another console. Returns
-/// `false` while accounting is disarmed. Called under the lock of the task's row, so that a task
-/// that ends concurrently takes its pause with it.
-pub(crate) fn begin(live: &Arc<TaskEntry>, by: &str, lease: Option<u64>) -> bool {
+/// `Some(false)` while accounting is disarmed, and `None` if the task is over.
+pub(crate) fn begin(live: TaskRow, by: &str, lease: Option<u64>) -> Option<bool> {
     with(|pauses| {
         if !switch::is_armed() {
-            return false;
+            return Some(false);
         }
-        let pause = pauses.entry(live.cell.meta.id).or_insert_with(|| Pause {
-            live: live.clone(),
+        live.pause_flag().set();
+        if !live.is_live() {
+            // The flag may be that of another task now, which asks the table before it is withheld.
+            live.pause_flag().clear();
+            return None;
+        }
+        // A task that ends from here on finds the flag, and takes its pause with it.
+        let pause = pauses.entry(live.id()).or_insert_with(|| Pause {
+            live,
             by: String::new(),
             since: clock::ticks(),
             lease: None,
@@ -171,8 +187,7 @@ pub(crate) fn begin(live: &Arc<TaskEntry>, by: &str, lease: Option<u64>) -> bool
         });
         pause.by = by.to_owned();
         pause.lease = lease.map(Lease::new);
-        live.pause_flag.set();
-        true
+        Some(true)
     })
 }
 
@@ -209,9 +224,9 @@ pub(crate) fn resume_all() {
 
 /// Removes the pause of a task that is over.
 #[inline]
-pub(crate) fn over(live: &TaskEntry) {
-    if live.pause_flag.is_set() {
-        forget(live.cell.meta.id);
+pub(crate) fn over(flag: &PauseFlag, task: u64) {
+    if flag.take() {
+        forget(task);
     }
 }
 
@@ -253,7 +268,7 @@ pub(crate) fn readings(most: u64) -> HashMap<u64, Reading> {
                 since: pause.since,
                 left: pause.lease.map(|lease| lease.left(now, most)),
                 woken: pause.waker.is_some() || pause.live.is_woken(),
-                address: pause.live.pause_flag.address() as u64,
+                address: pause.live.pause_flag().address() as u64,
             };
             (task, reading)
         });
@@ -269,7 +284,7 @@ fn take(pauses: &mut BTreeMap<u64, Pause>, task: u64) -> Option<Pause> {
 impl Pause {
     /// Called under the lock: otherwise it could clear a flag that another console has just set.
     fn clear(&self) {
-        self.live.pause_flag.clear();
+        self.live.pause_flag().clear();
     }
 
     /// Wakes the executor's waker if a poll was withheld. Nothing may unwind here: this may be the
@@ -286,7 +301,5 @@ impl Pause {
                 "a paused task was resumed, but its executor panicked when it was woken: it may never be polled again",
             );
         }
-        // The row may hold the last clone of a waker.
-        let_go(Some(self));
     }
 }

@@ -1,290 +1,307 @@
-//! Live tasks by ID, and their branches. A row exists from the end of a root's pending first poll
-//! until the call ends or is dropped.
+//! Live tasks and their branches. A task has a slot from the end of a root's pending first poll, or
+//! from the first clone of its waker, until the call is over and nothing has its waker.
 //!
-//! Polls of a task are given a TurboWish waker, which refers to the same allocation as the row. It
-//! is made when the first poll clones its waker, so a call that never waits costs none.
+//! Slots are never freed, so their wakers refer to them without a reference count, and a reader may
+//! look at any time. A call that ends in its first poll and keeps no waker uses none.
 
 mod ended;
+mod first_poll;
 mod registry;
+mod row;
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::num::NonZeroU32;
+use std::ops::Deref;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::task::Waker;
 
-use turbowish_model::account::branch::BranchReading;
-use turbowish_model::account::task::{Glance, TaskCell, TaskMeta, TaskReading};
+use turbowish_model::account::task::{TaskCell, TaskMeta};
 use turbowish_model::event::{CallEvent, TaskEvent};
-use turbowish_unsafe::waker::{BorrowedWaker, LazyTarget, WakeTarget};
+use turbowish_unsafe::waker::BorrowedWaker;
+use turbowish_unsafe::waker::slot::{Slot, SlotTarget};
 
 pub(crate) use self::ended::{ended, panicked};
+pub(crate) use self::first_poll::FirstPoll;
 pub(crate) use self::registry::{
-    DEFAULT_LIMIT, all, branches, enter, enter_branch, is_wrapped, limit, live, lost, outside,
-    with, wrap,
+    DEFAULT_LIMIT, all, branches, enter, enter_branch, is_wrapped, limit, live, lost, named,
+    outside, with, wrap,
 };
+pub(crate) use self::row::TaskRow;
 use crate::hot::origin::TaskOrigin;
-use crate::hot::pause::{self, PauseFlag};
+use crate::hot::pause::PauseFlag;
 use crate::hot::proc::Proc;
-use crate::hot::waker_state::{self, Begun, Late, StatefulWaker, WakerState};
-use crate::hot::{events, switch};
+use crate::hot::waker_state::{self, Begun, Late, LateTarget, Wakes};
+use crate::hot::{current, events, switch};
+use crate::lock::lock;
 use crate::runtimes;
 
-/// Row of a live task or of a branch: its state and its waker state.
+/// Slot of a task or of a branch.
+pub(crate) type TaskSlot = Slot<TaskEntry>;
+
+/// State of a task or of a branch: what readers see of it, and what is known of its waker.
 #[derive(Debug)]
 pub(crate) struct TaskEntry {
+    /// The slot's index.
+    index: u32,
+    /// Next free slot.
+    next: AtomicU32,
+    flags: AtomicU32,
+    /// Number plus one of the thread that is in a poll with the slot's waker; while the slot is
+    /// free, the next batch of free slots.
+    lent: AtomicU32,
     pub(crate) cell: TaskCell,
-    pub(crate) origin: Option<Arc<TaskOrigin>>,
-    /// ID of the task of which this is a branch; 0 for a task.
-    owner: u64,
-    /// Whether it belongs to no tokio runtime.
-    outside: bool,
-    waker_state: WakerState,
-    pub(crate) pause_flag: PauseFlag,
+    /// ID of the task of which this is a branch.
+    owner: AtomicU64,
+    wakes: Wakes,
+    /// Number of clones made of its waker.
+    clones: AtomicU64,
+    /// What the monitor was last told: the lower halves of the task's ID and of its wakes.
+    told: AtomicU64,
+    pause_flag: PauseFlag,
+    origin: Mutex<Option<Arc<TaskOrigin>>>,
 }
 
-impl WakeTarget for TaskEntry {
+/// The task or branch has a row: it is shown.
+const SHOWN: u32 = 1;
+/// This is a branch.
+const BRANCH: u32 = 2;
+/// The task belongs to no tokio runtime.
+const OUTSIDE: u32 = 4;
+/// The task has an origin.
+const MARKED: u32 = 8;
+/// A clone of the executor's own waker was given away in the last poll.
+const PASSED: u32 = 16;
+
+impl SlotTarget for TaskEntry {
     fn cloned(&self) {
-        self.waker_state.cloned();
+        if waker_state::is_by_program() {
+            self.clones.fetch_add(1, Ordering::Relaxed);
+        }
         events::task(self.task(), || TaskEvent::Cloned);
     }
+
     fn dropped(&self) {
-        // Before the executor's waker is dropped: that is foreign code.
         events::task(self.task(), || TaskEvent::Dropped);
-        self.waker_state.dropped();
     }
-    fn wake(&self) {
-        // Before the executor is told: another thread may poll at once.
-        self.woken();
-        self.waker_state.wake(self.task());
+
+    fn woken(&self) {
+        self.tell_wake();
+        self.note();
+    }
+
+    fn is_polled_here(&self) -> bool {
+        let lent = self.lent.load(Ordering::Relaxed);
+        lent != 0 && current::thread_index().is_some_and(|own| own + 1 == lent)
+    }
+
+    fn free(&'static self) {
+        registry::free(self);
+    }
+
+    fn may_wait() -> bool {
+        !switch::is_child()
     }
 }
 
-impl StatefulWaker for TaskEntry {
-    fn waker_state(&self) -> &WakerState {
-        &self.waker_state
+impl TaskEntry {
+    /// The state of a free slot, which is followed by `next`.
+    fn new(index: u32, next: u32) -> Self {
+        Self {
+            index,
+            next: AtomicU32::new(next),
+            flags: AtomicU32::new(0),
+            lent: AtomicU32::new(0),
+            cell: TaskCell::default(),
+            owner: AtomicU64::new(0),
+            wakes: Wakes::default(),
+            clones: AtomicU64::new(0),
+            told: AtomicU64::new(0),
+            pause_flag: PauseFlag::default(),
+            origin: Mutex::new(None),
+        }
     }
+
+    /// Begins the life of a task whose first poll is in progress on a thread.
+    fn begin_task(
+        &self,
+        meta: &TaskMeta,
+        origin: Option<&Arc<TaskOrigin>>,
+        epoch: u32,
+        thread: u32,
+    ) {
+        let outside = if runtimes::is_outside() { OUTSIDE } else { 0 };
+        let marked = if origin.is_some() { MARKED } else { 0 };
+        self.renew(meta, 0, outside | marked);
+        self.cell.begin(epoch, thread, meta.created);
+        if let Some(origin) = origin {
+            self.cell.readied(origin.readied());
+            *lock(&self.origin) = Some(origin.clone());
+        }
+    }
+
+    /// Begins the life of a branch of the task `owner`.
+    fn begin_branch(&self, meta: &TaskMeta, owner: u64) {
+        self.renew(meta, owner, BRANCH);
+    }
+
+    fn renew(&self, meta: &TaskMeta, owner: u64, flags: u32) {
+        // The ID first: a reader that sees anything else of the new task sees that, too.
+        self.cell.renew(meta);
+        self.flags.store(flags, Ordering::Relaxed);
+        self.lent.store(0, Ordering::Relaxed);
+        self.owner.store(owner, Ordering::Relaxed);
+        self.wakes.renew();
+        self.clones.store(0, Ordering::Relaxed);
+        self.pause_flag.reset();
+    }
+
+    fn has(&self, flag: u32) -> bool {
+        self.flags.load(Ordering::Relaxed) & flag != 0
+    }
+
     /// ID of the task that this is, or is a branch of.
     fn task(&self) -> u64 {
-        match self.owner {
-            0 => self.cell.meta.id,
-            owner => owner,
+        match self.has(BRANCH) {
+            false => self.cell.id(),
+            true => self.owner.load(Ordering::Relaxed),
         }
     }
-}
 
-impl TaskEntry {
     /// The task, or the call whose branch this is, was woken.
     #[inline]
-    fn woken(&self) {
-        match self.owner {
-            0 => events::task(self.task(), || TaskEvent::Woken),
-            _ => events::call(|| CallEvent::Wake),
+    fn tell_wake(&self) {
+        match self.has(BRANCH) {
+            false => events::task(self.task(), || TaskEvent::Woken),
+            true => events::call(|| CallEvent::Wake),
         }
     }
 
-    fn new(meta: TaskMeta, origin: Option<Arc<TaskOrigin>>, epoch: u32, thread: u32) -> Self {
-        let cell = TaskCell::new(meta);
-        cell.begin(epoch, thread, meta.created);
-        if let Some(readied) = origin.as_deref().map(TaskOrigin::readied) {
-            cell.readied(readied);
+    /// Records a wake.
+    fn note(&self) {
+        match self.has(BRANCH) {
+            false => self.wakes.note_task_if_armed(self.cell.id()),
+            true => self.wakes.note_if_armed(self.owner.load(Ordering::Relaxed)),
         }
-        Self {
-            cell,
-            origin,
-            owner: 0,
-            outside: runtimes::is_outside(),
-            waker_state: WakerState::default(),
-            pause_flag: PauseFlag::default(),
-        }
-    }
-
-    /// Creates a branch of the task `owner`.
-    fn branch(meta: TaskMeta, owner: u64) -> Self {
-        Self {
-            cell: TaskCell::new(meta),
-            origin: None,
-            owner,
-            outside: false,
-            waker_state: WakerState::default(),
-            pause_flag: PauseFlag::default(),
-        }
-    }
-
-    /// Current state of the task.
-    pub(crate) fn read(&self) -> TaskReading {
-        let mut reading = self.cell.read(&mut std::thread::yield_now);
-        if is_wrapped() {
-            reading.waker = Some(self.waker_state.read());
-        }
-        reading
-    }
-
-    /// Whether it was woken since its last poll, as far as that is seen.
-    pub(crate) fn is_woken(&self) -> bool {
-        self.waker_state.wake_since_poll().is_some()
-    }
-
-    /// If it was woken, moves the time of the wake to `t`: it could not be polled before.
-    pub(crate) fn wake_again(&self, t: u64) {
-        self.waker_state.wake_again(t);
-    }
-
-    /// Current state of the branch, and the epoch of its last poll.
-    pub(crate) fn read_branch(&self) -> (BranchReading, u32) {
-        let (reading, epoch) = self.cell.read_branch(&mut std::thread::yield_now);
-        let woken = self.waker_state.wake_since_poll();
-        (BranchReading { woken, ..reading }, epoch)
     }
 }
 
-/// What the monitor looks at in every task for alerts; it keeps nothing of it.
-impl TaskEntry {
-    /// ID of the task of which it is a branch; 0 for a task.
-    pub(crate) const fn owner(&self) -> u64 {
-        self.owner
+impl LateTarget for &'static TaskSlot {
+    fn own(&self) -> Waker {
+        self.lent().waker().clone()
     }
-
-    /// Current state of the task, without its await stack.
-    pub(crate) fn glance(&self) -> Glance {
-        self.cell.glance(&mut std::thread::yield_now)
+    fn adopt(&self, outer: &Waker) -> Result<(), Waker> {
+        Slot::adopt(self, outer)
     }
-
-    /// Whether something can wake it and nothing has since its last poll, as far as that is seen.
-    pub(crate) fn may_rest(&self) -> bool {
-        !is_wrapped() || self.waker_state.may_rest()
+    fn passes(&self) {
+        self.flags.fetch_or(PASSED, Ordering::Relaxed);
     }
-
-    /// Number of wakes since the monitor's previous call.
-    pub(crate) fn wakes_since_told(&self) -> u32 {
-        self.waker_state.wakes_since_told()
+    fn note(&self) {
+        TaskEntry::note(self);
     }
 }
 
-/// A root call's reference to its row; dropping it removes the row.
+/// A call's reference to its slot: the task of which it is the root, or its branch. Dropping it ends
+/// that.
 #[derive(Debug)]
-pub(crate) struct CoveredTask(Arc<TaskEntry>);
+pub(crate) struct CoveredTask(NonZeroU32);
 
-impl std::ops::Deref for CoveredTask {
+impl Deref for CoveredTask {
     type Target = TaskCell;
+    #[inline]
     fn deref(&self) -> &TaskCell {
-        &self.0.cell
+        &self.slot().cell
     }
 }
 
 impl CoveredTask {
-    /// Begins a poll with the executor's `waker`.
-    pub(crate) fn begin_waker(&self, waker: &Waker) -> Begun {
-        self.0.waker_state.begin(waker)
+    fn of(slot: &'static TaskSlot) -> Self {
+        Self(NonZeroU32::MIN.saturating_add(slot.index))
     }
 
-    pub(crate) fn end_waker(&self) {
-        self.0.waker_state.end();
+    #[inline]
+    fn slot(&self) -> &'static TaskSlot {
+        registry::at(self.0.get() - 1)
     }
 
-    /// The waker for a poll in which [`lent`](Self::lent) does not fit.
-    pub(crate) fn late<'a>(&self, outer: &'a Waker) -> Late<'a, TaskEntry> {
+    /// Begins a poll with the executor's `waker` on a thread.
+    #[inline]
+    pub(crate) fn begin_waker(&self, waker: &Waker, thread: u32) -> Begun {
+        let slot = self.slot();
+        if slot.has(PASSED) {
+            slot.flags.fetch_and(!PASSED, Ordering::Relaxed);
+        }
+        // Without a clone there can be none before this poll makes one.
+        let fits = slot.fits(waker);
+        if fits {
+            slot.lent.store(thread + 1, Ordering::Relaxed);
+        }
+        Begun {
+            readied: slot.wakes.take(),
+            fits,
+        }
+    }
+
+    /// Ends a poll that was given the slot's waker.
+    #[inline]
+    pub(crate) fn end_waker(&self, outer: &Waker) {
+        let slot = self.slot();
+        slot.lent.store(0, Ordering::Relaxed);
+        slot.settle(outer);
+    }
+
+    /// The waker for a poll that the slot's waker does not fit.
+    pub(crate) fn late<'a>(&self, outer: &'a Waker) -> Late<'a, &'static TaskSlot> {
         Late {
-            target: self.0.clone(),
+            target: self.slot(),
             outer,
             is_inside: self.is_branch(),
         }
     }
 
-    /// The waker for a poll in which the waker state has the executor's waker.
+    /// The waker for a poll that it fits.
     #[inline]
-    pub(crate) fn lent(&self) -> BorrowedWaker<'_> {
-        BorrowedWaker::new(&self.0)
+    pub(crate) fn lent<'a>(&self) -> BorrowedWaker<'a> {
+        self.slot().lent()
     }
 
     /// Pause state of its row.
     #[inline]
-    pub(crate) fn pause_flag(&self) -> &PauseFlag {
-        &self.0.pause_flag
+    pub(crate) fn pause_flag(&self) -> &'static PauseFlag {
+        &self.slot().pause_flag
     }
 
     #[inline]
     pub(crate) fn is_branch(&self) -> bool {
-        self.0.owner != 0
+        self.slot().has(BRANCH)
     }
 
     /// Whether it is a branch of `task`.
     pub(crate) fn is_branch_of(&self, task: u64) -> bool {
-        self.is_branch() && self.0.owner == task
+        let slot = self.slot();
+        slot.has(BRANCH) && slot.owner.load(Ordering::Relaxed) == task
     }
 
     /// Whether it was marked as the root of a task.
     pub(crate) fn has_story(&self) -> bool {
-        self.0.origin.is_some()
+        self.slot().has(MARKED)
     }
 
     /// Records that it ends by a panic.
     #[cold]
     pub(crate) fn panicked(&self) {
-        panicked(self.0.cell.meta, &self.0.origin);
-    }
-}
-
-/// A task or a branch in its first poll, as its waker sees it.
-#[derive(Debug)]
-pub(crate) struct FirstPoll<'w> {
-    pub(crate) outer: &'w Waker,
-    pub(crate) meta: TaskMeta,
-    pub(crate) origin: Option<Arc<TaskOrigin>>,
-    /// ID of the task of which it is a branch; 0 for a task.
-    pub(crate) owner: u64,
-    pub(crate) epoch: u32,
-    pub(crate) thread: u32,
-    /// Created when the waker was cloned.
-    pub(crate) live: OnceLock<Arc<TaskEntry>>,
-    /// Whether it was woken by reference before there was a row to record it.
-    pub(crate) woken: AtomicBool,
-}
-
-impl FirstPoll<'_> {
-    /// The waker for the first poll.
-    #[inline]
-    pub(crate) fn lent(&self) -> BorrowedWaker<'_> {
-        BorrowedWaker::late(self)
-    }
-
-    fn live(&self) -> &Arc<TaskEntry> {
-        self.live.get_or_init(|| {
-            Arc::new(match self.owner {
-                0 => TaskEntry::new(self.meta, self.origin.clone(), self.epoch, self.thread),
-                owner => TaskEntry::branch(self.meta, owner),
-            })
-        })
-    }
-}
-
-impl LazyTarget for FirstPoll<'_> {
-    fn waker(&self) -> Waker {
-        waker_state::kept(self.live(), self.outer, self.owner != 0)
-    }
-
-    fn wake(&self) {
-        match self.live.get() {
-            Some(live) => {
-                live.woken();
-                live.waker_state.note_if_armed(live.task());
-            }
-            None => self.woken.store(true, Ordering::Relaxed),
-        }
-        self.outer.wake_by_ref();
+        let origin = lock(&self.slot().origin).clone();
+        panicked(self.meta(), &origin);
     }
 }
 
 impl Drop for CoveredTask {
     fn drop(&mut self) {
-        if switch::is_child() {
-            // The parent's map is unused here, and may be locked forever.
-            return;
+        let slot = self.slot();
+        if !switch::is_child() {
+            // In a child the origin's lock may be locked forever.
+            registry::leave(slot);
         }
-        registry::remove(&self.0);
-        if !self.is_branch() {
-            events::task(self.meta.id, || TaskEvent::End);
-        }
-        // A pause holds the task's row: end it first.
-        pause::over(&self.0);
+        slot.over();
     }
 }
 

@@ -1,5 +1,6 @@
-//! State between an executor's waker and the wakers that leaf futures keep: passes wakes on, and
-//! counts clones and wakes.
+//! State between an executor's waker and the wakers that the primitive of a wait keeps: passes wakes
+//! on, and records them. Tasks and branches have a slot instead (`task.rs`), which does the same
+//! without a lock.
 //!
 //! A waker state has the executor's waker only while it has clones: it clones the executor's waker
 //! when its own is cloned, and drops it with its last clone. So an executor that frees tasks that
@@ -10,22 +11,23 @@
 //! under the read half of a lock for which no thread waits: a writer tries for the write half a few
 //! times, and does without if it fails.
 
+mod wakes;
+
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{
     Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError, TryLockResult,
 };
 use std::task::Waker;
 
-use turbowish_model::account::task::{WakeCause, WakerReading};
+use turbowish_model::account::task::WakeCause;
 use turbowish_unsafe::waker::{BorrowedWaker, LazyTarget, WakeTarget};
 
-use crate::features;
-use crate::hot::{clock, current, switch};
-use crate::runtimes;
+pub(crate) use self::wakes::Wakes;
+use crate::hot::switch;
 
-/// Clones and wakes of a task's or a branch's waker.
+/// The waker of a wait, and its wakes.
 #[derive(Debug, Default)]
 pub(crate) struct WakerState {
     /// The executor's waker. Present while `live` is not 0, if the lock could be taken.
@@ -34,21 +36,17 @@ pub(crate) struct WakerState {
     live: AtomicU32,
     /// A clone of the executor's own waker was given away in the last poll.
     passed: AtomicBool,
-    /// The lower half of `wakes` at the monitor's last look.
-    told: AtomicU32,
-    clones: AtomicU64,
-    wakes: AtomicU64,
-    own_wakes: AtomicU64,
-    /// Time of the first wake since the last poll began, in ticks; 0 if there was none.
-    woken: AtomicU64,
-    /// Source of the wake that last made it ready, as in
-    /// [`current::who`](crate::hot::current::who).
-    by: AtomicU64,
+    wakes: Wakes,
 }
 
 thread_local! {
     /// Set while a waker state clones a waker: that is not a clone by the program.
     static OURS: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether a clone that is made now is one by the program.
+pub(crate) fn is_by_program() -> bool {
+    !OURS.get()
 }
 
 /// Until this is dropped, clones of wakers are not counted.
@@ -87,6 +85,66 @@ pub(crate) struct Begun {
     pub(crate) fits: bool,
 }
 
+/// What a [`Late`] waker's clones become wakers of.
+pub(crate) trait LateTarget: Sync {
+    /// A clone of its own waker.
+    fn own(&self) -> Waker;
+    /// Wakes `outer` from now on.
+    ///
+    /// # Errors
+    /// If an earlier one is being woken: returns a clone of `outer`.
+    fn adopt(&self, outer: &Waker) -> Result<(), Waker>;
+    /// A clone of the executor's own waker was given away.
+    fn passes(&self);
+    /// Records a wake that is passed on elsewhere.
+    fn note(&self);
+}
+
+/// Waker of a poll whose target has no executor's waker, or another one.
+#[derive(Debug)]
+pub(crate) struct Late<'a, T> {
+    pub(crate) target: T,
+    pub(crate) outer: &'a Waker,
+    /// Whether the waker around it is a TurboWish waker.
+    pub(crate) is_inside: bool,
+}
+
+impl<T: LateTarget> Late<'_, T> {
+    /// The waker for the poll.
+    #[inline]
+    pub(crate) fn lent(&self) -> BorrowedWaker<'_> {
+        BorrowedWaker::late(self)
+    }
+}
+
+impl<T: LateTarget> LazyTarget for Late<'_, T> {
+    fn waker(&self) -> Waker {
+        kept(&self.target, self.outer, self.is_inside)
+    }
+
+    fn wake(&self) {
+        self.target.note();
+        self.outer.wake_by_ref();
+    }
+}
+
+/// A waker of `target`, which wakes `outer` from now on; or a clone of `outer`, while an earlier one
+/// is being woken. Unwinds if the executor's code does, and then leaves everything as it was.
+pub(crate) fn kept<T: LateTarget>(target: &T, outer: &Waker, is_inside: bool) -> Waker {
+    // Counted before the target has the executor's waker, which is dropped with the last clone.
+    let clone = target.own();
+    let uncounted = is_inside.then(Uncounted::begin);
+    let adopted = target.adopt(outer);
+    drop(uncounted);
+    match adopted {
+        Ok(()) => clone,
+        Err(theirs) => {
+            target.passes();
+            theirs
+        }
+    }
+}
+
 /// Target of wakers with a waker state.
 pub(crate) trait StatefulWaker: WakeTarget {
     /// The waker state of the target.
@@ -95,49 +153,18 @@ pub(crate) trait StatefulWaker: WakeTarget {
     fn task(&self) -> u64;
 }
 
-/// Waker of a poll whose waker state has no executor's waker, or another one.
-#[derive(Debug)]
-pub(crate) struct Late<'a, T> {
-    pub(crate) target: Arc<T>,
-    pub(crate) outer: &'a Waker,
-    /// Whether the waker around it is a TurboWish waker.
-    pub(crate) is_inside: bool,
-}
-
-impl<T: StatefulWaker> Late<'_, T> {
-    /// The waker for the poll.
-    #[inline]
-    pub(crate) fn lent(&self) -> BorrowedWaker<'_> {
-        BorrowedWaker::late(self)
+impl<T: StatefulWaker> LateTarget for Arc<T> {
+    fn own(&self) -> Waker {
+        BorrowedWaker::new(self).waker().clone()
     }
-}
-
-impl<T: StatefulWaker> LazyTarget for Late<'_, T> {
-    fn waker(&self) -> Waker {
-        kept(&self.target, self.outer, self.is_inside)
+    fn adopt(&self, outer: &Waker) -> Result<(), Waker> {
+        self.waker_state().adopt(outer)
     }
-
-    fn wake(&self) {
-        self.target.waker_state().note_if_armed(self.target.task());
-        self.outer.wake_by_ref();
+    fn passes(&self) {
+        self.waker_state().passed.store(true, Ordering::Relaxed);
     }
-}
-
-/// A waker of `target`, whose state wakes `outer` from now on; or a clone of `outer`, while an
-/// earlier one is being woken. Unwinds if the executor's code does, and then leaves everything as
-/// it was.
-pub(crate) fn kept<T: StatefulWaker>(target: &Arc<T>, outer: &Waker, is_inside: bool) -> Waker {
-    // Counted before the state has the executor's waker, which is dropped with the last clone.
-    let clone = BorrowedWaker::new(target).waker().clone();
-    let uncounted = is_inside.then(Uncounted::begin);
-    let adopted = target.waker_state().adopt(outer);
-    drop(uncounted);
-    match adopted {
-        Ok(()) => clone,
-        Err(theirs) => {
-            target.waker_state().passed.store(true, Ordering::Relaxed);
-            theirs
-        }
+    fn note(&self) {
+        self.waker_state().wakes.note_if_armed(self.task());
     }
 }
 
@@ -193,7 +220,7 @@ impl WakerState {
         // Without a clone there can be none before this poll makes one.
         let fits = self.live.load(Ordering::Relaxed) != 0 && self.keep(waker);
         Begun {
-            readied: self.take_wake(),
+            readied: self.wakes.take(),
             fits,
         }
     }
@@ -233,38 +260,9 @@ impl WakerState {
         Ok(())
     }
 
-    fn take_wake(&self) -> Option<WakeCause> {
-        let since = self.wake_since_poll()?;
-        // Read before another wake can be the first one again.
-        let by = self.readied_by();
-        self.woken.store(0, Ordering::Release);
-        Some(WakeCause { since, by })
-    }
-
-    /// Time of the first wake since the last poll began, in ticks.
-    pub(crate) fn wake_since_poll(&self) -> Option<u64> {
-        let at = self.woken.load(Ordering::Acquire);
-        (at != 0).then_some(at)
-    }
-
-    /// If it was woken, moves the time of the wake to `t`: it could not be polled before.
-    pub(crate) fn wake_again(&self, t: u64) {
-        let at = self.woken.load(Ordering::Relaxed);
-        if at != 0 {
-            // A poll that has begun since has taken the wake, and must not find another one.
-            let (now, relaxed) = (t.max(1), Ordering::Relaxed);
-            let _ = self
-                .woken
-                .compare_exchange(at, now, Ordering::Release, relaxed);
-        }
-    }
-
     /// Counts a clone of the waker.
     pub(crate) fn cloned(&self) {
         self.live.fetch_add(1, Ordering::Relaxed);
-        if !OURS.get() {
-            self.clones.fetch_add(1, Ordering::Relaxed);
-        }
     }
 
     /// Counts the drop of a waker.
@@ -290,42 +288,10 @@ impl WakerState {
     /// Passes a wake on; `own` is the ID of the task that this state belongs to. Unwinds if the
     /// executor's code does.
     pub(crate) fn wake(&self, own: u64) {
-        self.note_if_armed(own);
+        self.wakes.note_if_armed(own);
         if let Some(waker) = self.inner().as_deref().and_then(Option::as_ref) {
             waker.wake_by_ref();
         }
-    }
-
-    /// Records a wake that is passed on elsewhere.
-    pub(crate) fn note_if_armed(&self, own: u64) {
-        if switch::is_armed() {
-            self.note(own);
-        }
-    }
-
-    fn note(&self, own: u64) {
-        let by = current::who();
-        self.note_by(by, by != 0 && by == own);
-    }
-
-    /// Records a wake by `by`, as in [`current::who`](crate::hot::current::who), that is passed on
-    /// elsewhere; `is_own` if the task woke itself.
-    pub(crate) fn note_by(&self, by: u64, is_own: bool) {
-        self.wakes.fetch_add(1, Ordering::Relaxed);
-        if is_own && !(features::TOKIO && runtimes::is_forced_to_yield()) {
-            self.own_wakes.fetch_add(1, Ordering::Relaxed);
-        }
-        // A task that is ready is not made ready by another wake.
-        if self.woken.load(Ordering::Relaxed) == 0 {
-            self.by.store(by, Ordering::Relaxed);
-            // Release: a reader that sees the time also sees the source.
-            self.woken.store(clock::ticks().max(1), Ordering::Release);
-        }
-    }
-
-    /// Source of the wake that last made it ready.
-    fn readied_by(&self) -> u64 {
-        self.by.load(Ordering::Relaxed)
     }
 
     /// Whether something could wake it.
@@ -333,31 +299,8 @@ impl WakerState {
         self.live.load(Ordering::Relaxed) > 0 || self.passed.load(Ordering::Relaxed)
     }
 
-    /// Number of wakes since the last call, which only the monitor's thread makes.
-    pub(crate) fn wakes_since_told(&self) -> u32 {
-        let wakes = self.wakes.load(Ordering::Relaxed) as u32;
-        let before = self.told.load(Ordering::Relaxed);
-        if wakes != before {
-            self.told.store(wakes, Ordering::Relaxed);
-        }
-        wakes.wrapping_sub(before)
-    }
-
-    /// Whether it was not woken since its last poll, and can be.
-    pub(crate) fn may_rest(&self) -> bool {
-        self.wake_since_poll().is_none() && self.is_held()
-    }
-
-    /// All counters of the waker.
-    pub(crate) fn read(&self) -> WakerReading {
-        WakerReading {
-            woken: self.wake_since_poll(),
-            by: self.readied_by(),
-            wakes: self.wakes.load(Ordering::Relaxed),
-            own_wakes: self.own_wakes.load(Ordering::Relaxed),
-            clones: self.clones.load(Ordering::Relaxed),
-            live: self.live.load(Ordering::Relaxed)
-                + u32::from(self.passed.load(Ordering::Relaxed)),
-        }
+    /// Its wakes.
+    pub(crate) const fn wakes(&self) -> &Wakes {
+        &self.wakes
     }
 }

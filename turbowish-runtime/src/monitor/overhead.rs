@@ -118,7 +118,7 @@ fn wake() -> u64 {
     timed(|| {
         node.begin(Waker::noop());
         way();
-        node.note_by(0, false);
+        node.wakes().note_by(0, false);
         node.wake(0);
         node.end();
     })

@@ -45,7 +45,8 @@ impl Monitor {
                 Unrenewed::By(other) => Refused::PausedBy(other),
             });
         }
-        match task::with(order.task, |live| pause::begin(live, &order.by, lease)) {
+        let begin = |live| pause::begin(live, &order.by, lease);
+        match task::with(order.task, begin).flatten() {
             Some(true) => {
                 let task = order.task;
                 events::console(|| ConsoleEvent::Pause { task });

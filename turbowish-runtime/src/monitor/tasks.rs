@@ -1,5 +1,6 @@
 //! Live tasks: counts, names and rows.
 
+use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -14,7 +15,7 @@ use turbowish_model::snapshot::{Spot, TaskParts, TaskRow, TaskState, TasksByStat
 use super::claims::Claims;
 use crate::hot::current::THREAD;
 use crate::hot::origin::TaskOrigin;
-use crate::hot::task;
+use crate::hot::task::{self, TaskRow as Row};
 use crate::monitor::collector::ThreadNow;
 
 /// All live tasks at one instant.
@@ -36,25 +37,27 @@ pub(super) struct LiveTask {
 
 impl LiveTask {
     /// Reads a row in this epoch, at the instant that `clock` returns.
-    pub(super) fn read(row: &task::TaskEntry, epoch: u32, clock: &dyn Fn() -> u64) -> Self {
-        let mut reading = row.read();
+    /// `None` if the task is over.
+    pub(super) fn read(row: &Row, epoch: u32, clock: &dyn Fn() -> u64) -> Option<Self> {
+        let origin = row.origin();
+        let (meta, mut reading) = row.read()?;
         reading.read_at = clock();
         let mut one = Self {
-            meta: row.cell.meta,
+            meta,
             reading,
-            origin: row.origin.clone(),
+            origin,
             unseen: false,
         };
         if one.reading.epoch != epoch {
             one.forget();
         }
-        one
+        Some(one)
     }
 
     /// Takes its branches from those of all tasks.
     pub(super) fn take_branches(
         &mut self,
-        branches: &mut HashMap<u64, Vec<Arc<task::TaskEntry>>>,
+        branches: &mut HashMap<u64, Vec<Row>>,
         clock: &dyn Fn() -> u64,
     ) {
         let own = branches.remove(&self.meta.id);
@@ -152,8 +155,8 @@ fn readings(threads: &[ThreadNow], epoch: u32, clock: &dyn Fn() -> u64) -> Vec<L
     let mut all = Vec::with_capacity(rows.len() + first_poll.len());
     for live in rows {
         // The threads were read first: a task in its first poll may have got its row since.
-        first_poll.retain(|one| one.meta.id != live.cell.meta.id);
-        all.push(LiveTask::read(&live, epoch, clock));
+        first_poll.retain(|one| one.meta.id != live.id());
+        all.extend(LiveTask::read(&live, epoch, clock));
     }
     let past = first_poll
         .iter_mut()
@@ -172,9 +175,9 @@ fn readings(threads: &[ThreadNow], epoch: u32, clock: &dyn Fn() -> u64) -> Vec<L
 /// Maximum number of branches shown per task; woken ones come first.
 const BRANCHES: usize = STACK_LIMIT as usize;
 
-fn shown(branches: &[Arc<task::TaskEntry>], epoch: u32) -> Vec<BranchReading> {
+fn shown(branches: &[Row], epoch: u32) -> Vec<BranchReading> {
     let readings = branches.iter().filter_map(|branch| {
-        let (reading, polled_in) = branch.read_branch();
+        let (reading, polled_in) = branch.read_branch()?;
         // What happened to it while accounting was off is unknown.
         (polled_in == epoch).then_some(reading)
     });
@@ -202,6 +205,8 @@ pub(super) struct NameTable<'a> {
     /// Name of tasks without their ordinal, by root proc.
     words: Vec<&'a str>,
     given: HashMap<u64, Arc<str>>,
+    /// Given names of all tasks, if they were asked for.
+    others: OnceCell<HashMap<u64, Arc<str>>>,
     threads: HashMap<u32, &'a str>,
     /// Positions in the list of workers.
     workers: HashMap<u32, u32>,
@@ -225,6 +230,7 @@ impl<'a> NameTable<'a> {
             workers: workers.map(|thread| thread.index).zip(0..).collect(),
             words: words.collect(),
             given: given.collect(),
+            others: OnceCell::new(),
             threads: threads
                 .iter()
                 .map(|thread| (thread.index, &*thread.name))
@@ -248,7 +254,7 @@ impl<'a> NameTable<'a> {
             return Some(name.to_string());
         }
         // Not all tasks are read for a situation.
-        if let Some(name) = task::with(id, |live| live.origin.as_ref()?.name.clone()).flatten() {
+        if let Some(name) = self.others.get_or_init(task::named).get(&id) {
             return Some(name.to_string());
         }
         let meta = TaskMeta {

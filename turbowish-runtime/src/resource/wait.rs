@@ -85,7 +85,7 @@ impl StatefulWaker for WaitNode {
 impl WaitNode {
     /// Adds the wait's wake and last poll to what a reader sees of it.
     pub(super) fn shown(&self, waiter: &Waiter) -> Waiter {
-        let woken = self.waker_state.wake_since_poll();
+        let woken = self.waker_state.wakes().since_poll();
         Waiter {
             woken,
             polled: self.polled.load(Ordering::Relaxed),

@@ -9,8 +9,8 @@ async fn wait() -> bool {
     tokio::task::yield_now().await;
     let own = crate::hot::current::current_call().task;
     let all = task::all();
-    let live = all.iter().find(|live| live.cell.meta.id == own);
-    let origin = live.and_then(|live| live.origin.clone());
+    let live = all.iter().find(|live| live.id() == own);
+    let origin = live.and_then(crate::hot::task::TaskRow::origin);
     origin.expect("it has one").blocks
 }
 

@@ -44,7 +44,7 @@ impl TaskCell {
             let parent = self.steps.at(CHAIN).load();
             let kept = (self.len.load(Relaxed) as usize).min(CHAIN);
             let reading = BranchReading {
-                id: self.meta.id,
+                id: self.id(),
                 parent: Parent {
                     within: parent.since,
                     level: parent.level,

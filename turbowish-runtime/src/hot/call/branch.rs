@@ -1,11 +1,9 @@
 //! Start and end of a branch's poll: its own waker, and its await point afterwards.
 //!
-//! The branch's entry is made when that waker is cloned for the first time. A branch that ends at
-//! once, or is no longer a branch, costs no allocation.
+//! The branch takes a slot when that waker is cloned for the first time. A branch that ends at once,
+//! or is no longer a branch, takes none.
 
 use std::mem::ManuallyDrop;
-use std::sync::OnceLock;
-use std::sync::atomic::AtomicBool;
 use std::task::Waker;
 
 use turbowish_model::account::task::TaskMeta;
@@ -33,8 +31,9 @@ pub(super) fn open_branch<'a>(
     let owner = ledger.current_call().task;
     if let Some(known) = &*state.task {
         if known.is_branch_of(owner) {
-            ledger.name_branch(known.meta.id);
-            return PollWaker::of(known, known.begin_waker(waker).fits, waker, own());
+            ledger.name_branch(known.id());
+            let begun = known.begin_waker(waker, thread.index);
+            return PollWaker::of(known, begun.fits, waker, own());
         }
         // It was a task's root before, or belonged to another task.
         leave_task(state);
@@ -52,16 +51,7 @@ pub(super) fn open_branch<'a>(
         future_bytes: u32::try_from(bytes).unwrap_or(u32::MAX),
     };
     ledger.name_branch(meta.id);
-    let first = FirstPoll {
-        outer: waker,
-        meta,
-        origin: None,
-        owner,
-        epoch,
-        thread: thread.index,
-        live: OnceLock::new(),
-        woken: AtomicBool::new(false),
-    };
+    let first = FirstPoll::new(waker, meta, None, owner, (epoch, thread.index));
     PollWaker::Late(ManuallyDrop::new(first), own())
 }
 

@@ -1,8 +1,7 @@
 //! Start and end of a task's poll: the waker it is given, its row, and its await point afterwards.
 
 use std::mem::ManuallyDrop;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::task::Waker;
 
 use turbowish_model::account::call::PollEnd;
@@ -13,7 +12,7 @@ use turbowish_unsafe::waker::BorrowedWaker;
 
 use super::CallState;
 use super::nested::OuterPoll;
-use crate::hot::task::{self, CoveredTask, FirstPoll, TaskEntry};
+use crate::hot::task::{self, CoveredTask, FirstPoll, TaskSlot};
 use crate::hot::thread::ThreadLedger;
 use crate::hot::waker_state::Late;
 use crate::hot::{clock, events, origin, thread};
@@ -25,19 +24,19 @@ pub(super) enum PollWaker<'a> {
     /// The caller's waker, which is another one.
     Passed(OuterPoll),
     /// The waker of the task whose root this call is, or of the branch that it is.
-    Task(OuterPoll),
+    Task(OuterPoll, &'a Waker),
     /// Like `Task`, in the first poll. Dropped in [`end`](super::end), so that a poll has
     /// nothing else to do afterwards.
     Late(ManuallyDrop<FirstPoll<'a>>, OuterPoll),
     /// Like `Task`, in a later poll, while the task has no clone of the executor's waker.
-    Again(ManuallyDrop<Late<'a, TaskEntry>>, OuterPoll),
+    Again(ManuallyDrop<Late<'a, &'static TaskSlot>>, OuterPoll),
 }
 
 impl<'a> PollWaker<'a> {
     /// The waker of `task`, in a poll with the executor's `waker`.
     pub(super) fn of(task: &CoveredTask, fits: bool, waker: &'a Waker, outer: OuterPoll) -> Self {
         match fits {
-            true => Self::Task(outer),
+            true => Self::Task(outer, waker),
             false => Self::Again(ManuallyDrop::new(task.late(waker)), outer),
         }
     }
@@ -48,7 +47,7 @@ impl<'a> PollWaker<'a> {
         match self {
             Self::Inherited => None,
             Self::Passed(outer)
-            | Self::Task(outer)
+            | Self::Task(outer, _)
             | Self::Late(_, outer)
             | Self::Again(_, outer) => Some(*outer),
         }
@@ -64,14 +63,14 @@ impl<'a> PollWaker<'a> {
 
     /// Whether the waker is one of TurboWish's.
     pub(super) const fn is_ours(&self) -> bool {
-        matches!(self, Self::Task(_) | Self::Late(..) | Self::Again(..))
+        matches!(self, Self::Task(..) | Self::Late(..) | Self::Again(..))
     }
 
     /// Releases the waker after the poll.
     #[inline]
     pub(super) fn let_go(&mut self) {
         match self {
-            Self::Inherited | Self::Passed(_) | Self::Task(_) => return,
+            Self::Inherited | Self::Passed(_) | Self::Task(..) => return,
             Self::Late(..) | Self::Again(..) => {}
         }
         match std::mem::replace(self, Self::Inherited) {
@@ -90,9 +89,9 @@ impl<'a> PollWaker<'a> {
     ) -> BorrowedWaker<'b> {
         match self {
             Self::Inherited | Self::Passed(_) => BorrowedWaker::same(waker),
-            Self::Task(_) => task
+            Self::Task(..) => task
                 .as_ref()
-                .map_or_else(|| BorrowedWaker::same(waker), CoveredTask::lent),
+                .map_or_else(|| BorrowedWaker::same(waker), |task| task.lent()),
             Self::Late(first, _) => first.lent(),
             Self::Again(late, _) => late.lent(),
         }
@@ -120,13 +119,13 @@ pub(super) fn open_root<'a>(
     }
     match &*state.task {
         Some(task) => {
-            ledger.name_root(task.meta.id);
+            ledger.name_root(task.id());
             let waited_since = task.begin(epoch, thread.index, t);
             if !wrapped {
                 return PollWaker::Passed(outer);
             }
             // A wake from before accounting was disarmed is no reason for this poll.
-            let begun = task.begin_waker(waker);
+            let begun = task.begin_waker(waker, thread.index);
             if let (Some(woken), Some(waited_since)) = (begun.readied, waited_since) {
                 let since = woken.since.max(waited_since);
                 task.readied(WakeCause { since, ..woken });
@@ -143,16 +142,7 @@ pub(super) fn open_root<'a>(
                 return PollWaker::Passed(outer);
             };
             ledger.name_root(meta.id);
-            let first = FirstPoll {
-                outer: waker,
-                meta,
-                origin,
-                owner: 0,
-                epoch,
-                thread: thread.index,
-                live: OnceLock::new(),
-                woken: AtomicBool::new(false),
-            };
+            let first = FirstPoll::new(waker, meta, origin, 0, (epoch, thread.index));
             begin_life(thread, state, &first, wrapped);
             match wrapped {
                 true => PollWaker::Late(ManuallyDrop::new(first), outer),

@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::task::Waker;
 
-use crate::hot::task::{CoveredTask, TaskEntry};
+use crate::hot::task::CoveredTask;
 
 /// Pause state in a task's row: empty.
 #[derive(Debug, Default)]
@@ -12,6 +12,9 @@ pub(crate) struct PauseFlag(());
 impl PauseFlag {
     /// No effect: the address is needed only for pauses.
     pub(crate) const fn lies_at(&self, _address: usize) {}
+
+    /// No effect.
+    pub(crate) const fn reset(&self) {}
 }
 
 /// A withheld poll: cannot exist.
@@ -25,4 +28,4 @@ pub(crate) const fn look(_: &Option<CoveredTask>, _: &Waker) -> Result<(), Pause
 }
 
 /// No effect: no task is paused.
-pub(crate) const fn over(_: &TaskEntry) {}
+pub(crate) const fn over(_: &PauseFlag, _: u64) {}

@@ -1,21 +1,23 @@
-//! Live tasks and branches of this process, by ID.
+//! Live tasks and branches of this process.
 
+use std::cell::Cell;
 use std::collections::{HashMap, VecDeque};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, LazyLock, Mutex};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
-use dashmap::DashMap;
+use turbowish_model::account::slots::{Slots, Slotted};
 use turbowish_model::account::task::TaskMeta;
+use turbowish_model::event::TaskEvent;
 
 use super::ended::Panicked;
-use super::{CoveredTask, FirstPoll, TaskEntry};
-use crate::hot::dropped;
+use super::{BRANCH, CoveredTask, FirstPoll, MARKED, OUTSIDE, SHOWN, TaskEntry, TaskRow, TaskSlot};
+use crate::hot::{dropped, events, pause};
+use crate::lock::lock;
 
 /// Tasks of this process.
 pub(super) struct Tasks {
-    rows: Rows,
-    /// Branches of all tasks that wait, or have waited, and can be woken.
-    branches: Rows,
+    /// Of tasks and of branches.
+    slots: Slots<Place>,
     counts: Counts,
     /// Maximum number of tasks with a row, and of branches.
     limit: AtomicU64,
@@ -25,7 +27,20 @@ pub(super) struct Tasks {
     pub(super) ended: Mutex<VecDeque<Panicked>>,
 }
 
-type Rows = LazyLock<DashMap<u64, Arc<TaskEntry>>>;
+/// A slot in the table.
+struct Place(TaskSlot);
+
+impl Slotted for Place {
+    fn new(index: u32, next: u32) -> Self {
+        Self(TaskSlot::new(TaskEntry::new(index, next)))
+    }
+    fn next(&self) -> &AtomicU32 {
+        &self.0.next
+    }
+    fn next_batch(&self) -> &AtomicU32 {
+        &self.0.lent
+    }
+}
 
 /// Numbers of tasks. On a cache line of their own: they change with every task, and what is beside
 /// them is read at every poll.
@@ -40,8 +55,7 @@ struct Counts {
 }
 
 pub(super) static TASKS: Tasks = Tasks {
-    rows: LazyLock::new(|| DashMap::with_shard_amount(SHARDS)),
-    branches: LazyLock::new(|| DashMap::with_shard_amount(SHARDS)),
+    slots: Slots::new(),
     counts: Counts {
         live: AtomicU64::new(0),
         live_branches: AtomicU64::new(0),
@@ -53,11 +67,103 @@ pub(super) static TASKS: Tasks = Tasks {
     ended: Mutex::new(VecDeque::new()),
 };
 
-/// Many, so that the monitor holds each lock for a few microseconds only: spawning waits for it.
-const SHARDS: usize = 256;
-
 /// Default maximum of live tasks with a row of their own.
 pub(crate) const DEFAULT_LIMIT: u64 = 1_000_000;
+
+/// Slots that a thread gives to the others at once, when it has twice as many.
+const BATCH: u32 = 128;
+
+/// Free slots of one thread.
+struct FreeSlots {
+    /// Index plus one of the first; 0 if there is none.
+    first: Cell<u32>,
+    count: Cell<u32>,
+}
+
+thread_local! {
+    static FREE: FreeSlots = const {
+        FreeSlots {
+            first: Cell::new(0),
+            count: Cell::new(0),
+        }
+    };
+}
+
+impl FreeSlots {
+    fn take(&self) -> Option<&'static TaskSlot> {
+        if self.first.get() == 0 {
+            let first = TASKS.slots.take().or_else(|| TASKS.slots.grow())?;
+            self.first.set(first + 1);
+            // Given lists are at least this long, or what a thread had left.
+            self.count.set(0);
+        }
+        let slot = at(self.first.get() - 1);
+        self.first.set(slot.next.load(Ordering::Relaxed));
+        self.count.set(self.count.get().saturating_sub(1));
+        Some(slot)
+    }
+
+    fn add(&self, entry: &TaskEntry) {
+        entry.next.store(self.first.get(), Ordering::Relaxed);
+        self.first.set(entry.index + 1);
+        self.count.set(self.count.get() + 1);
+        if self.count.get() == 2 * BATCH {
+            self.give_batch();
+        }
+    }
+
+    /// Gives the slots behind the first few to the other threads.
+    #[cold]
+    fn give_batch(&self) {
+        let mut last = at(self.first.get() - 1);
+        for _ in 1..BATCH {
+            match last.next.load(Ordering::Relaxed).checked_sub(1) {
+                Some(next) => last = at(next),
+                None => return,
+            }
+        }
+        let rest = last.next.swap(0, Ordering::Relaxed);
+        self.count.set(BATCH);
+        if let Some(first) = rest.checked_sub(1) {
+            TASKS.slots.give(first);
+        }
+    }
+}
+
+impl Drop for FreeSlots {
+    fn drop(&mut self) {
+        if let Some(first) = self.first.replace(0).checked_sub(1) {
+            TASKS.slots.give(first);
+        }
+    }
+}
+
+/// The slot at `index`.
+#[inline]
+pub(super) fn at(index: u32) -> &'static TaskSlot {
+    &TASKS.slots.at(index).0
+}
+
+/// Takes a free slot; `None` if there are no more.
+pub(super) fn take() -> Option<&'static TaskSlot> {
+    // The thread's storage may be gone: then a whole list is taken, and the rest given back.
+    FREE.try_with(FreeSlots::take).unwrap_or_else(|_| {
+        let alone = FreeSlots {
+            first: Cell::new(0),
+            count: Cell::new(0),
+        };
+        alone.take()
+    })
+}
+
+/// Frees a slot.
+pub(super) fn free(entry: &'static TaskEntry) {
+    let added = FREE.try_with(|free| free.add(entry));
+    if added.is_err() {
+        entry.next.store(0, Ordering::Relaxed);
+        TASKS.slots.give(entry.index);
+    }
+}
 
 /// Gives a task a row, in its first poll on a thread; `None` beyond the limit, counted.
 #[cold]
@@ -68,61 +174,78 @@ pub(crate) fn enter(
     first: Option<&FirstPoll<'_>>,
 ) -> Option<CoveredTask> {
     let counts = &TASKS.counts;
-    if counts.live.fetch_add(1, Ordering::Relaxed) >= TASKS.limit.load(Ordering::Relaxed) {
+    let slot = || match first {
+        Some(first) => first.enter(),
+        None => {
+            let slot = take()?;
+            slot.begin_task(&meta, None, epoch, thread);
+            Some(slot)
+        }
+    };
+    let before = counts.live.fetch_add(1, Ordering::Relaxed);
+    let has_room = before < TASKS.limit.load(Ordering::Relaxed);
+    let Some(slot) = has_room.then(slot).flatten() else {
         counts.live.fetch_sub(1, Ordering::Relaxed);
         counts.lost.fetch_add(1, Ordering::Relaxed);
         return None;
+    };
+    if first.is_some_and(FirstPoll::is_woken) {
+        // Only the task's own poll could reach that waker. It is ready from the end of this poll on.
+        slot.wakes.note_at(meta.id, true, || meta.created);
     }
-    let made = first.and_then(|first| first.live.get());
-    let live = made.cloned().unwrap_or_else(|| {
-        let origin = first.and_then(|first| first.origin.clone());
-        Arc::new(TaskEntry::new(meta, origin, epoch, thread))
-    });
-    if first.is_some_and(|first| first.woken.load(Ordering::Relaxed)) {
-        // Only the task's own poll could reach that waker.
-        live.waker_state.note_by(meta.id, true);
-    }
-    if live.outside {
+    if slot.has(OUTSIDE) {
         counts.outside.fetch_add(1, Ordering::Relaxed);
     }
-    TASKS.rows.insert(meta.id, live.clone());
-    Some(CoveredTask(live))
+    show(slot);
+    Some(CoveredTask::of(slot))
 }
 
-/// Keeps the entry of a branch after its first poll, if it can be woken; `None` beyond the limit.
+/// Keeps the slot of a branch after its first poll, if it can be woken; `None` beyond the limit.
 pub(crate) fn enter_branch(first: &FirstPoll<'_>) -> Option<CoveredTask> {
-    let woken = first.woken.load(Ordering::Relaxed);
-    if first.live.get().is_none() && !woken {
+    let woken = first.is_woken();
+    if first.made().is_none() && !woken {
         return None;
     }
     let count = &TASKS.counts.live_branches;
-    if count.load(Ordering::Relaxed) >= TASKS.limit.load(Ordering::Relaxed) {
+    let has_room = count.load(Ordering::Relaxed) < TASKS.limit.load(Ordering::Relaxed);
+    let Some(slot) = has_room.then(|| first.enter()).flatten() else {
         dropped::detail();
         return None;
-    }
+    };
     count.fetch_add(1, Ordering::Relaxed);
-    let made = first.live.get().cloned();
-    let live = made.unwrap_or_else(|| Arc::new(TaskEntry::branch(first.meta, first.owner)));
     if woken {
-        live.waker_state.note_by(first.owner, true);
+        slot.wakes.note_by(first.owner, true);
     }
-    TASKS.branches.insert(first.meta.id, live.clone());
-    Some(CoveredTask(live))
+    show(slot);
+    Some(CoveredTask::of(slot))
+}
+
+fn show(slot: &TaskSlot) {
+    // A waker on another thread may set a flag meanwhile.
+    slot.flags.fetch_or(SHOWN, Ordering::Release);
 }
 
 /// Removes the row of a task or of a branch that is over.
-#[inline]
-pub(super) fn remove(entry: &TaskEntry) {
+pub(super) fn leave(slot: &'static TaskSlot) {
     let counts = &TASKS.counts;
-    let (count, rows) = match entry.owner {
-        0 => (&counts.live, &TASKS.rows),
-        _ => (&counts.live_branches, &TASKS.branches),
+    let flags = slot.flags.load(Ordering::Relaxed);
+    slot.flags.store(flags & !SHOWN, Ordering::Release);
+    let count = match flags & BRANCH {
+        0 => &counts.live,
+        _ => &counts.live_branches,
     };
     count.fetch_sub(1, Ordering::Relaxed);
-    if entry.outside {
+    if flags & OUTSIDE != 0 {
         counts.outside.fetch_sub(1, Ordering::Relaxed);
     }
-    rows.remove(&entry.cell.meta.id);
+    if flags & BRANCH == 0 {
+        events::task(slot.cell.id(), || TaskEvent::End);
+    }
+    pause::over(&slot.pause_flag, slot.cell.id());
+    if flags & MARKED != 0 {
+        let origin = lock(&slot.origin).take();
+        drop(origin);
+    }
 }
 
 /// Number of live tasks with a row.
@@ -140,27 +263,43 @@ pub(crate) fn lost() -> u64 {
     TASKS.counts.lost.load(Ordering::Relaxed)
 }
 
+/// Slots that are shown and have all of these `flags`, but none of the others.
+fn shown(flags: u32, others: u32) -> impl Iterator<Item = TaskRow> {
+    let (wanted, mask) = (SHOWN | flags, SHOWN | flags | others);
+    let slots = TASKS.slots.iter().map(|place| &place.0);
+    let slots = slots.filter(move |slot| slot.flags.load(Ordering::Acquire) & mask == wanted);
+    slots.filter_map(TaskRow::of)
+}
+
 /// The `wanted` branches, also of ended tasks, by the task that polled them last.
-pub(crate) fn branches(wanted: impl Fn(&TaskEntry) -> bool) -> HashMap<u64, Vec<Arc<TaskEntry>>> {
-    let mut of: HashMap<u64, Vec<Arc<TaskEntry>>> = HashMap::new();
-    let branches = TASKS.branches.iter();
-    for entry in branches.filter(|entry| wanted(entry.value())) {
-        of.entry(entry.owner)
-            .or_default()
-            .push(entry.value().clone());
+pub(crate) fn branches(wanted: impl Fn(&TaskRow) -> bool) -> HashMap<u64, Vec<TaskRow>> {
+    let mut of: HashMap<u64, Vec<TaskRow>> = HashMap::new();
+    if TASKS.counts.live_branches.load(Ordering::Relaxed) > 0 {
+        for row in shown(BRANCH, 0).filter(wanted) {
+            of.entry(row.owner()).or_default().push(row);
+        }
     }
     of
 }
 
-/// Runs `f` with a live task, which cannot end meanwhile; `None` if it has no row.
-pub(crate) fn with<R>(id: u64, f: impl FnOnce(&Arc<TaskEntry>) -> R) -> Option<R> {
-    TASKS.rows.get(&id).map(|live| f(&live))
+/// Runs `f` with a live task; `None` if it has no row. Looks at all tasks.
+pub(crate) fn with<R>(id: u64, f: impl FnOnce(TaskRow) -> R) -> Option<R> {
+    shown(0, BRANCH).find(|row| row.id() == id).map(f)
+}
+
+/// Names given to live tasks, by ID.
+pub(crate) fn named() -> HashMap<u64, Arc<str>> {
+    let named = shown(MARKED, BRANCH).filter_map(|row| {
+        let name = row.origin()?.name.clone()?;
+        Some((row.id(), name))
+    });
+    named.collect()
 }
 
 /// All live tasks.
-pub(crate) fn all() -> Vec<Arc<TaskEntry>> {
+pub(crate) fn all() -> Vec<TaskRow> {
     let mut all = Vec::with_capacity(usize::try_from(live()).unwrap_or(0));
-    all.extend(TASKS.rows.iter().map(|entry| entry.value().clone()));
+    all.extend(shown(0, BRANCH));
     all
 }
 

@@ -7,17 +7,16 @@
 //! the situation.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::Arc;
 
 use turbowish_model::account::task::{Glance, Pause};
 
-use crate::hot::task;
+use crate::hot::task::{self, TaskRow};
 use crate::monitor::collector::ThreadNow;
 use crate::monitor::tasks::{LiveTask, first_polls};
 
 /// All live tasks at one instant.
 pub(in crate::monitor) struct Crowd {
-    rows: Vec<Arc<task::TaskEntry>>,
+    rows: Vec<TaskRow>,
     epoch: u32,
     pauses: HashMap<u64, Pause>,
     /// Tasks that are not at rest, and tasks that use a resource.
@@ -73,17 +72,17 @@ impl Crowd {
         };
         let mut first_poll = first_polls(threads);
         for row in &crowd.rows {
-            let meta = row.cell.meta;
             let wakes = row.wakes_since_told();
             if wakes > 0 {
-                *crowd.wakes.entry(meta.root()).or_default() += u64::from(wakes);
+                *crowd.wakes.entry(row.root()).or_default() += u64::from(wakes);
             }
-            let glance = row.glance();
-            let unseen = glance.epoch != pick.epoch;
             // The threads were read first: a task in its first poll may have got its row since.
-            first_poll.retain(|one| one.meta.id != meta.id);
+            first_poll.retain(|one| one.meta.id != row.id());
+            let Some(glance) = row.glance() else { continue };
+            let unseen = glance.epoch != pick.epoch;
             if !pick.rests(&glance) || !unseen && !row.may_rest() {
-                crowd.picked.push(LiveTask::read(row, pick.epoch, &|| 0));
+                let picked = LiveTask::read(row, pick.epoch, &|| 0);
+                crowd.picked.extend(picked);
             }
         }
         crowd.picked.append(&mut first_poll);
@@ -121,10 +120,10 @@ impl Crowd {
         }
         let from = self.picked.len();
         let rows = self.rows.iter();
-        let rows = rows.filter(|row| more.contains(&row.cell.meta.id));
+        let rows = rows.filter(|row| more.contains(&row.id()));
         let epoch = self.epoch;
         self.picked
-            .extend(rows.map(|row| LiveTask::read(row, epoch, &|| 0)));
+            .extend(rows.filter_map(|row| LiveTask::read(row, epoch, &|| 0)));
         self.tell_pauses(from);
         let mut branches = task::branches(|branch| more.contains(&branch.owner()));
         for one in &mut self.picked[from..] {
@@ -146,7 +145,7 @@ impl Crowd {
     }
 
     /// All tasks with a row.
-    pub(super) fn rows(&self) -> &[Arc<task::TaskEntry>] {
+    pub(super) fn rows(&self) -> &[TaskRow] {
         &self.rows
     }
 }
@@ -161,7 +160,7 @@ mod tests {
 
     use turbowish_model::account::task::Glance;
 
-    use super::{Crowd, Pick};
+    use super::{Crowd, Pick, TaskRow};
     use crate::hot::clock;
     use crate::monitor::Monitor;
     use crate::tests::stage::{advance, alone};
@@ -208,8 +207,8 @@ mod tests {
             let crowd = Crowd::read(&threads, HashMap::new(), pick);
             let ours = |root_of: u32| root(&names, root_of);
             let rows = crowd.rows().iter();
-            let rows = rows.filter(|row| ours(row.cell.meta.root()));
-            let ids: BTreeSet<u64> = rows.map(|row| row.cell.meta.id).collect();
+            let rows = rows.filter(|row| ours(row.root()));
+            let ids: BTreeSet<u64> = rows.map(TaskRow::id).collect();
             let picked = crowd.picked().iter();
             let picked = picked.filter(|one| ids.contains(&one.meta.id)).count();
             (crowd, ids, picked)

@@ -8,6 +8,7 @@ use turbowish_model::diagnose::situation::HandoffCandidate;
 
 use super::SituationBuilder;
 use super::id_hash::IdHash;
+use crate::hot::task::TaskRow;
 use crate::monitor::tasks::LiveTask;
 
 /// A task is normally polled this soon after it was spawned: one first seen later was spawned by
@@ -73,12 +74,13 @@ impl SituationBuilder<'_> {
     /// All live tasks by their spawner, in spawn order.
     fn made(&self) -> HashMap<u64, Vec<NewTasks>> {
         let rows = self.crowd.rows();
-        let alive: HashSet<u64, IdHash> = rows.iter().map(|row| row.cell.meta.id).collect();
+        let alive: HashSet<u64, IdHash> = rows.iter().map(TaskRow::id).collect();
         let mut made: HashMap<u64, Vec<NewTasks>> = HashMap::new();
         for row in rows {
-            let meta = row.cell.meta;
-            let task = meta.id;
-            let (by, at) = match &row.origin {
+            let task = row.id();
+            let origin = row.origin();
+            let Some(meta) = row.meta() else { continue };
+            let (by, at) = match &origin {
                 None => (UNKNOWN, meta.created),
                 // Spawned by no task.
                 Some(origin) if origin.parent == 0 => continue,

@@ -1,0 +1,205 @@
+//! Slots: values that are made in chunks, found by index, used again and again, and never freed. So
+//! a reader may look at any of them at any time.
+//!
+//! Free slots are linked into lists by the thread that frees them. A thread that has too many gives
+//! a batch to the others.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+use core::sync::atomic::{AtomicU32, AtomicU64};
+
+use once_cell::race::OnceBox;
+
+/// Slots made at once.
+pub const CHUNK: usize = 256;
+/// Chunks under one address.
+const SHELF: usize = 256;
+/// Number of such addresses.
+const SHELVES: usize = 256;
+
+/// Maximum number of slots.
+pub const SLOT_LIMIT: u32 = (CHUNK * SHELF * SHELVES) as u32;
+
+/// A value in a slot.
+pub trait Slotted {
+    /// Creates the value of the slot at `index`, which is free and followed by `next`.
+    fn new(index: u32, next: u32) -> Self;
+    /// Index plus one of the next slot of the same list; 0 if it is the last. Only used while the
+    /// slot is free.
+    fn next(&self) -> &AtomicU32;
+    /// The same for the next batch; of the first slot of a batch.
+    fn next_batch(&self) -> &AtomicU32;
+}
+
+type Chunk<T> = [T; CHUNK];
+type Shelf<T> = [OnceBox<Chunk<T>>; SHELF];
+
+/// All slots.
+#[derive(Debug)]
+pub struct Slots<T> {
+    shelves: [OnceBox<Shelf<T>>; SHELVES],
+    /// Number of chunks.
+    made: AtomicU32,
+    /// Index plus one of the first slot of the first free batch, and a number that changes with
+    /// each step.
+    batches: AtomicU64,
+}
+
+impl<T> Default for Slots<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T> Slots<T> {
+    /// Creates an empty table.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self {
+            shelves: [const { OnceBox::new() }; SHELVES],
+            made: AtomicU32::new(0),
+            batches: AtomicU64::new(0),
+        }
+    }
+}
+
+impl<T: Slotted> Slots<T> {
+    /// Returns the slot at `index`.
+    #[inline]
+    pub fn at(&self, index: u32) -> &T {
+        let index = index as usize;
+        let chunk = index / CHUNK;
+        let shelf = &self.shelves[chunk / SHELF % SHELVES];
+        // Both exist already: an index is given out after its chunk was made.
+        let shelf = shelf.get_or_init(|| Box::new([const { OnceBox::new() }; SHELF]));
+        &shelf[chunk % SHELF].get_or_init(|| fresh(chunk as u32))[index % CHUNK]
+    }
+
+    /// Makes a chunk. Returns the index of its first slot, which is followed by the others; `None`
+    /// beyond [`SLOT_LIMIT`].
+    #[cold]
+    pub fn grow(&self) -> Option<u32> {
+        let more = |made: u32| (made < SLOT_LIMIT / CHUNK as u32).then(|| made + 1);
+        let chunk = self.made.fetch_update(AcqRel, Acquire, more).ok()?;
+        let first = chunk * CHUNK as u32;
+        self.at(first);
+        Some(first)
+    }
+
+    /// Iterates over all slots, free ones too.
+    pub fn iter(&self) -> impl Iterator<Item = &T> {
+        let chunks = (0..self.made.load(Acquire)).filter_map(|chunk| {
+            let chunk = chunk as usize;
+            // The chunk may be in the making.
+            self.shelves[chunk / SHELF].get()?[chunk % SHELF].get()
+        });
+        chunks.flatten()
+    }
+
+    /// Gives a list of free slots to all threads; `first` is its first index.
+    pub fn give(&self, first: u32) {
+        let mut head = self.batches.load(Relaxed);
+        loop {
+            let after = (head >> 32).wrapping_add(1) << 32 | u64::from(first + 1);
+            self.at(first).next_batch().store(head as u32, Relaxed);
+            match self
+                .batches
+                .compare_exchange_weak(head, after, Release, Relaxed)
+            {
+                Ok(_) => return,
+                Err(now) => head = now,
+            }
+        }
+    }
+
+    /// Takes a list of free slots that a thread has given; returns its first index.
+    pub fn take(&self) -> Option<u32> {
+        let mut head = self.batches.load(Acquire);
+        loop {
+            let first = (head as u32).checked_sub(1)?;
+            // Another thread may have taken the batch, and use the slot: then the exchange fails.
+            let next = self.at(first).next_batch().load(Relaxed);
+            let after = (head >> 32).wrapping_add(1) << 32 | u64::from(next);
+            match self
+                .batches
+                .compare_exchange_weak(head, after, Acquire, Acquire)
+            {
+                Ok(_) => return Some(first),
+                Err(now) => head = now,
+            }
+        }
+    }
+}
+
+/// A chunk, of which each slot is followed by the next.
+fn fresh<T: Slotted>(chunk: u32) -> Box<Chunk<T>> {
+    let first = chunk * CHUNK as u32;
+    let last = first + CHUNK as u32 - 1;
+    let slots = (first..=last).map(|index| {
+        let next = if index == last { 0 } else { index + 2 };
+        T::new(index, next)
+    });
+    // Not on the stack: a chunk is large.
+    let slots: Vec<T> = slots.collect();
+    match slots.into_boxed_slice().try_into() {
+        Ok(chunk) => chunk,
+        Err(_) => unreachable!("it has the length of a chunk"),
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use alloc::vec::Vec;
+    use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+    use super::{CHUNK, Slots, Slotted};
+
+    struct Plain {
+        index: u32,
+        next: AtomicU32,
+        batch: AtomicU32,
+    }
+
+    impl Slotted for Plain {
+        fn new(index: u32, next: u32) -> Self {
+            Self {
+                index,
+                next: AtomicU32::new(next),
+                batch: AtomicU32::new(0),
+            }
+        }
+        fn next(&self) -> &AtomicU32 {
+            &self.next
+        }
+        fn next_batch(&self) -> &AtomicU32 {
+            &self.batch
+        }
+    }
+
+    fn list(slots: &Slots<Plain>, first: u32) -> Vec<u32> {
+        let next = |&at: &u32| slots.at(at).next().load(Relaxed).checked_sub(1);
+        core::iter::successors(Some(first), next).collect()
+    }
+
+    #[test]
+    fn chunks_are_lists_of_free_slots() {
+        let slots = Slots::<Plain>::new();
+        let firsts = [slots.grow(), slots.grow()].map(|first| first.expect("room"));
+        assert_eq!(firsts, [0, CHUNK as u32]);
+        let all: Vec<u32> = firsts.iter().flat_map(|&at| list(&slots, at)).collect();
+        assert_eq!(all, (0..2 * CHUNK as u32).collect::<Vec<_>>());
+        let seen: Vec<u32> = slots.iter().map(|slot| slot.index).collect();
+        assert_eq!(seen, all);
+    }
+
+    #[test]
+    fn batches_come_back_last_first() {
+        let slots = Slots::<Plain>::new();
+        let firsts = [0; 3].map(|_| slots.grow().expect("room"));
+        assert_eq!(slots.take(), None);
+        firsts.into_iter().for_each(|first| slots.give(first));
+        let taken = [0; 4].map(|_| slots.take());
+        assert_eq!(taken, [Some(firsts[2]), Some(firsts[1]), Some(0), None]);
+    }
+}
