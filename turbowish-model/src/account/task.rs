@@ -9,12 +9,13 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
+use once_cell::race::OnceBox;
+
 pub use self::glance::Glance;
 use crate::account::append_vec::AppendVec;
 use crate::account::await_stack::{AwaitFrame, AwaitFrameCell};
 use crate::account::branch::BranchReading;
 use crate::account::counters::PROC_LIMIT;
-use crate::account::histogram::{add, raise};
 use crate::account::seqlock::SeqLock;
 use crate::account::sync::{AtomicU32, AtomicU64, fence};
 
@@ -23,10 +24,10 @@ use crate::account::sync::{AtomicU32, AtomicU64, fence};
 pub const STACK_LIMIT: u32 = 512;
 
 /// Frames kept without another allocation.
-const FIRST: usize = 4;
+const FIRST: usize = 3;
 
-/// Frames kept of a branch's await stack; the slot after them stores the branch's parent.
-pub const CHAIN: usize = FIRST - 1;
+/// Frames kept of a branch's await stack.
+pub const CHAIN: usize = FIRST;
 
 /// The constant data of a task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -143,20 +144,52 @@ pub struct TaskCell {
     /// the poll. 0 before the first poll.
     thread: AtomicU32,
     epoch: AtomicU32,
+    /// Start of the poll in progress, or end of the last one, in ticks.
     since: AtomicU64,
-    /// Start of the last root poll, in ticks.
-    began: AtomicU64,
-    /// When the task became ready before that poll, in ticks; 0 if no wake was seen.
-    ready: AtomicU64,
-    /// Waker of the task before that poll, as in [`WakerReading::by`].
+    /// Waker of the task before the last root poll, as in [`WakerReading::by`].
     ready_by: AtomicU64,
-    polls: AtomicU64,
-    running: AtomicU64,
-    longest: AtomicU64,
-    idle: AtomicU64,
+    /// Ticks plus one for which it was ready before that poll; 0 if no wake was seen.
+    latency: AtomicU32,
+    /// Length of the last root poll, if that is over.
+    span: AtomicU32,
+    /// Length of the longest root poll.
+    longest: AtomicU32,
+    /// Lower halves of the counts; the upper ones are in `more`.
+    counts: [AtomicU32; COUNTS],
     len: AtomicU32,
-    steps: AppendVec<AwaitFrameCell, FIRST>,
+    steps: [AwaitFrameCell; FIRST],
+    more: OnceBox<More>,
 }
+
+/// Stands for a number of ticks that is in `more`: a second or more.
+const MUCH: u32 = u32::MAX;
+
+/// Counts of a task cell.
+#[derive(Clone, Copy)]
+enum Count {
+    Polls,
+    Idle,
+    /// Ticks of running time.
+    Running,
+}
+
+/// Number of counts.
+const COUNTS: usize = 3;
+
+/// The part of a cell that few tasks need. It stays when the cell is used for another task.
+#[derive(Debug, Default)]
+struct More {
+    /// Upper halves of the counts.
+    counts: [AtomicU32; COUNTS],
+    latency: AtomicU64,
+    span: AtomicU64,
+    longest: AtomicU64,
+    /// Frames beyond the first ones.
+    steps: AppendVec<AwaitFrameCell, MORE>,
+}
+
+/// Frames allocated together.
+const MORE: usize = 4;
 
 /// Flag of a thread number: the thread polls the task now.
 const POLLED: u32 = 1 << 31;
@@ -297,18 +330,17 @@ impl TaskCell {
         self.thread.store(0, Relaxed);
         self.epoch.store(0, Relaxed);
         self.len.store(0, Relaxed);
-        let words = [
-            &self.since,
-            &self.began,
-            &self.ready,
-            &self.ready_by,
-            &self.polls,
-            &self.running,
-            &self.longest,
-            &self.idle,
-        ];
-        for word in words {
+        self.since.store(0, Relaxed);
+        self.ready_by.store(0, Relaxed);
+        let ticks = [&self.latency, &self.span, &self.longest];
+        for word in ticks.into_iter().chain(&self.counts) {
             word.store(0, Relaxed);
+        }
+        if let Some(more) = self.more.get() {
+            more.longest.store(0, Relaxed);
+            for half in &more.counts {
+                half.store(0, Relaxed);
+            }
         }
         drop(writing);
         // Whoever sees what is written to other words from here on also sees the new id.
@@ -330,6 +362,12 @@ impl TaskCell {
         self.id() == id
     }
 
+    /// Whether the last poll of the task or branch that began is that of a thread.
+    #[must_use]
+    pub fn is_polled_on(&self, thread: u32) -> bool {
+        self.thread.load(Relaxed) & !POLLED == thread.wrapping_add(1)
+    }
+
     /// The constant data of the task; for the thread that polls it.
     #[must_use]
     pub fn meta(&self) -> TaskMeta {
@@ -346,19 +384,84 @@ impl TaskCell {
         self.thread.store(thread.wrapping_add(1) | POLLED, Relaxed);
         self.epoch.store(epoch, Relaxed);
         self.since.store(t, Relaxed);
-        self.began.store(t, Relaxed);
-        self.ready.store(0, Relaxed);
-        add(&self.polls, 1);
+        self.latency.store(0, Relaxed);
+        self.count(Count::Polls, 1);
         drop(writing);
         before
+    }
+
+    #[inline]
+    fn count(&self, count: Count, more: u64) {
+        let half = &self.counts[count as usize];
+        let sum = u64::from(half.load(Relaxed)).wrapping_add(more);
+        half.store(sum as u32, Relaxed);
+        if sum >> 32 != 0 {
+            self.carry(count, (sum >> 32) as u32);
+        }
+    }
+
+    #[cold]
+    fn carry(&self, count: Count, more: u32) {
+        let half = &self.more().counts[count as usize];
+        half.store(half.load(Relaxed).wrapping_add(more), Relaxed);
+    }
+
+    /// Stores ticks in few bits, or many in `much`.
+    #[inline]
+    fn store(&self, few: &AtomicU32, much: fn(&More) -> &AtomicU64, ticks: u64) {
+        let short = ticks.min(MUCH.into()) as u32;
+        if short == MUCH {
+            much(self.more()).store(ticks, Relaxed);
+        }
+        // `Release`: a reader that sees this value also sees what was stored before.
+        few.store(short, Release);
+    }
+
+    fn ticks(&self, few: &AtomicU32, much: fn(&More) -> &AtomicU64) -> u64 {
+        match (few.load(Acquire), self.more.get()) {
+            (MUCH, Some(more)) => much(more).load(Relaxed),
+            (few, _) => few.into(),
+        }
+    }
+
+    fn longest(&self) -> u64 {
+        self.ticks(&self.longest, |more| &more.longest)
+    }
+
+    fn counted(&self, count: Count) -> u64 {
+        let more = self.more.get();
+        let upper = more.map_or(0, |more| more.counts[count as usize].load(Relaxed));
+        u64::from(upper) << 32 | u64::from(self.counts[count as usize].load(Relaxed))
+    }
+
+    #[cold]
+    fn more(&self) -> &More {
+        self.more.get_or_init(Box::default)
+    }
+
+    #[inline]
+    fn step(&self, index: usize) -> &AwaitFrameCell {
+        match self.steps.get(index) {
+            Some(step) => step,
+            None => self.more().steps.at(index - FIRST),
+        }
+    }
+
+    /// A frame that was stored.
+    fn known_step(&self, index: usize) -> Option<AwaitFrame> {
+        let step = match self.steps.get(index) {
+            Some(step) => step,
+            None => self.more.get()?.steps.get(index - FIRST)?,
+        };
+        Some(step.load())
     }
 
     /// Records what made the task ready for the poll that has begun.
     #[inline]
     pub fn readied(&self, readied: WakeCause) {
+        let latency = self.since.load(Relaxed).saturating_sub(readied.since);
         self.ready_by.store(readied.by, Relaxed);
-        // `Release`: a reader that sees this value also sees `ready_by`.
-        self.ready.store(readied.since, Release);
+        self.store(&self.latency, |more| &more.latency, latency + 1);
     }
 
     /// Ends a root poll as pending. `await_stack` passes the await stack from the first frame that
@@ -375,23 +478,27 @@ impl TaskCell {
         let writing = self.sequence.write();
         let thread = self.thread.load(Relaxed);
         self.thread.store(thread & !POLLED, Relaxed);
+        let began = self.since.load(Relaxed);
         self.since.store(t, Relaxed);
-        add(&self.running, running);
-        raise(&self.longest, hold);
+        self.store(&self.span, |more| &more.span, t.saturating_sub(began));
+        self.count(Count::Running, running);
+        if hold > self.longest() {
+            self.store(&self.longest, |more| &more.longest, hold);
+        }
         let mut first = None;
         let mut len = 0;
         let moved = await_stack(&mut |step| {
             // The frames above the first one passed are one per level.
             len = len.max(*first.get_or_insert(step.level));
             if len < STACK_LIMIT {
-                self.steps.at(len as usize).store(step);
+                self.step(len as usize).store(step);
             }
             len += 1;
         });
         if moved {
             self.len.store(len, Relaxed);
         } else {
-            add(&self.idle, 1);
+            self.count(Count::Idle, 1);
         }
         drop(writing);
     }
@@ -420,23 +527,33 @@ impl TaskCell {
         let kept = len.min(STACK_LIMIT) as usize;
         let thread = self.thread.load(Relaxed);
         let number = (thread & !POLLED).checked_sub(1);
-        let since = self.ready.load(Acquire);
-        let readied = (since != 0).then(|| WakeCause {
-            since,
+        let is_polled = thread & POLLED != 0;
+        let since = self.since.load(Relaxed);
+        let began = match is_polled {
+            true => since,
+            false => since.saturating_sub(self.ticks(&self.span, |more| &more.span)),
+        };
+        let latency = self.ticks(&self.latency, |more| &more.latency);
+        let readied = latency.checked_sub(1).map(|latency| WakeCause {
+            since: began.saturating_sub(latency),
             by: self.ready_by.load(Relaxed),
         });
         TaskReading {
-            thread: number.filter(|_| thread & POLLED != 0),
+            thread: number.filter(|_| is_polled),
             last: number.map(|thread| LastPoll { thread, readied }),
             read_at: 0,
             epoch: self.epoch.load(Relaxed),
-            since: self.since.load(Relaxed),
-            began: self.began.load(Relaxed),
-            polls: self.polls.load(Relaxed),
-            running: self.running.load(Relaxed),
-            longest: self.longest.load(Relaxed),
-            idle: self.idle.load(Relaxed),
-            stack: siblings_in_order((0..kept).map(|index| self.steps.at(index).load()).collect()),
+            since,
+            began,
+            polls: self.counted(Count::Polls),
+            running: self.counted(Count::Running),
+            longest: self.longest(),
+            idle: self.counted(Count::Idle),
+            stack: siblings_in_order(
+                (0..kept)
+                    .map_while(|index| self.known_step(index))
+                    .collect(),
+            ),
             truncated: len > STACK_LIMIT,
             waker: None,
             pause: None,

@@ -1,5 +1,6 @@
 //! Procs and their await points: statics emitted by the attribute, numbered at their first call.
 
+use std::cell::Cell;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -146,10 +147,71 @@ impl Proc {
         site < FORKS && self.forks.load(Ordering::Relaxed) >> site & 1 != 0
     }
 
-    /// The ordinal of a new task whose root is this proc, from 1.
-    pub(crate) fn next_task(&self) -> u64 {
-        self.tasks.fetch_add(1, Ordering::Relaxed) + 1
+    /// The ordinal of a new task whose root is this proc, which has the number `id`; from 1.
+    #[inline]
+    pub(crate) fn next_task(&self, id: u32) -> u64 {
+        let own = ORDINALS.try_with(|all| {
+            let cell = &all[id as usize % BLOCKS];
+            let mut block = cell.get();
+            if block.proc != id + 1 || block.left == 0 {
+                block = self.reserve(id, block);
+            }
+            let ordinal = block.next;
+            block.next += 1;
+            block.left -= 1;
+            cell.set(block);
+            ordinal
+        });
+        own.unwrap_or_else(|_| self.tasks.fetch_add(1, Ordering::Relaxed) + 1)
     }
+
+    /// Reserves ordinals for this thread, which has used up `before`, or needs its place.
+    #[cold]
+    fn reserve(&self, id: u32, before: Ordinals) -> Ordinals {
+        let is_next = before.proc == id + 1;
+        let length = if is_next {
+            (before.length * 2).min(LONGEST)
+        } else {
+            1
+        };
+        Ordinals {
+            proc: id + 1,
+            next: self.tasks.fetch_add(length.into(), Ordering::Relaxed) + 1,
+            left: length,
+            length,
+        }
+    }
+}
+
+/// Ordinals of tasks that a thread has reserved, so that a new task changes no word that threads
+/// share. Twice as many each time, so that the first tasks of a proc have the first ordinals.
+#[derive(Clone, Copy)]
+struct Ordinals {
+    /// Number of the proc, plus one; 0 for none.
+    proc: u32,
+    left: u16,
+    /// How many were reserved.
+    length: u16,
+    next: u64,
+}
+
+/// Maximum number of ordinals that are reserved at once.
+const LONGEST: u16 = 64;
+
+/// Number of procs for which a thread has ordinals.
+const BLOCKS: usize = 16;
+
+thread_local! {
+    static ORDINALS: [Cell<Ordinals>; BLOCKS] = const {
+        [const {
+            Cell::new(Ordinals {
+                proc: 0,
+                left: 0,
+                length: 0,
+                next: 0,
+            })
+        }; BLOCKS]
+    };
 }
 
 /// Placeholder proc: its calls are never accounted.

@@ -4,6 +4,7 @@
 //! Slots are never freed, so their wakers refer to them without a reference count, and a reader may
 //! look at any time. A call that ends in its first poll and keeps no waker uses none.
 
+mod counts;
 mod ended;
 mod first_poll;
 mod registry;
@@ -11,8 +12,8 @@ mod row;
 
 use std::num::NonZeroU32;
 use std::ops::Deref;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 use std::task::Waker;
 
 use turbowish_model::account::task::{TaskCell, TaskMeta};
@@ -20,6 +21,7 @@ use turbowish_model::event::{CallEvent, TaskEvent};
 use turbowish_unsafe::waker::BorrowedWaker;
 use turbowish_unsafe::waker::slot::{Slot, SlotTarget};
 
+use self::counts::{Count, Counts};
 pub(crate) use self::ended::{ended, panicked};
 pub(crate) use self::first_poll::FirstPoll;
 pub(crate) use self::registry::{
@@ -27,12 +29,12 @@ pub(crate) use self::registry::{
     outside, with, wrap,
 };
 pub(crate) use self::row::TaskRow;
+use crate::features;
 use crate::hot::origin::TaskOrigin;
 use crate::hot::pause::PauseFlag;
 use crate::hot::proc::Proc;
 use crate::hot::waker_state::{self, Begun, Late, LateTarget, Wakes};
-use crate::hot::{current, events, switch};
-use crate::lock::lock;
+use crate::hot::{clock, current, events, switch};
 use crate::runtimes;
 
 /// Slot of a task or of a branch.
@@ -43,22 +45,14 @@ pub(crate) type TaskSlot = Slot<TaskEntry>;
 pub(crate) struct TaskEntry {
     /// The slot's index.
     index: u32,
-    /// Next free slot.
-    next: AtomicU32,
     flags: AtomicU32,
-    /// Number plus one of the thread that is in a poll with the slot's waker; while the slot is
-    /// free, the next batch of free slots.
-    lent: AtomicU32,
+    /// ID of the task of which this is a branch, in halves; while the slot is free, the next one and
+    /// the next batch.
+    owner: [AtomicU32; 2],
     pub(crate) cell: TaskCell,
-    /// ID of the task of which this is a branch.
-    owner: AtomicU64,
     wakes: Wakes,
-    /// Number of clones made of its waker.
-    clones: AtomicU64,
-    /// What the monitor was last told: the lower halves of the task's ID and of its wakes.
-    told: AtomicU64,
+    counts: Counts,
     pause_flag: PauseFlag,
-    origin: Mutex<Option<Arc<TaskOrigin>>>,
 }
 
 /// The task or branch has a row: it is shown.
@@ -71,11 +65,13 @@ const OUTSIDE: u32 = 4;
 const MARKED: u32 = 8;
 /// A clone of the executor's own waker was given away in the last poll.
 const PASSED: u32 = 16;
+/// The poll in progress was lent the slot's waker. Only the polling thread writes flags meanwhile.
+const LENT: u32 = 32;
 
 impl SlotTarget for TaskEntry {
     fn cloned(&self) {
         if waker_state::is_by_program() {
-            self.clones.fetch_add(1, Ordering::Relaxed);
+            self.counts.add(Count::Clones);
         }
         events::task(self.task(), || TaskEvent::Cloned);
     }
@@ -90,8 +86,7 @@ impl SlotTarget for TaskEntry {
     }
 
     fn is_polled_here(&self) -> bool {
-        let lent = self.lent.load(Ordering::Relaxed);
-        lent != 0 && current::thread_index().is_some_and(|own| own + 1 == lent)
+        self.has(LENT) && current::thread_index().is_some_and(|own| self.cell.is_polled_on(own))
     }
 
     fn free(&'static self) {
@@ -108,16 +103,12 @@ impl TaskEntry {
     fn new(index: u32, next: u32) -> Self {
         Self {
             index,
-            next: AtomicU32::new(next),
             flags: AtomicU32::new(0),
-            lent: AtomicU32::new(0),
+            owner: [next, 0].map(AtomicU32::new),
             cell: TaskCell::default(),
-            owner: AtomicU64::new(0),
             wakes: Wakes::default(),
-            clones: AtomicU64::new(0),
-            told: AtomicU64::new(0),
+            counts: Counts::default(),
             pause_flag: PauseFlag::default(),
-            origin: Mutex::new(None),
         }
     }
 
@@ -135,7 +126,7 @@ impl TaskEntry {
         self.cell.begin(epoch, thread, meta.created);
         if let Some(origin) = origin {
             self.cell.readied(origin.readied());
-            *lock(&self.origin) = Some(origin.clone());
+            self.counts.set_origin(origin.clone());
         }
     }
 
@@ -148,10 +139,10 @@ impl TaskEntry {
         // The ID first: a reader that sees anything else of the new task sees that, too.
         self.cell.renew(meta);
         self.flags.store(flags, Ordering::Relaxed);
-        self.lent.store(0, Ordering::Relaxed);
-        self.owner.store(owner, Ordering::Relaxed);
+        self.owner[0].store(owner as u32, Ordering::Relaxed);
+        self.owner[1].store((owner >> 32) as u32, Ordering::Relaxed);
         self.wakes.renew();
-        self.clones.store(0, Ordering::Relaxed);
+        self.counts.renew();
         self.pause_flag.reset();
     }
 
@@ -163,8 +154,17 @@ impl TaskEntry {
     fn task(&self) -> u64 {
         match self.has(BRANCH) {
             false => self.cell.id(),
-            true => self.owner.load(Ordering::Relaxed),
+            true => self.owner(),
         }
+    }
+
+    /// ID of the task of which this is a branch.
+    fn owner(&self) -> u64 {
+        let [lower, upper] = self
+            .owner
+            .each_ref()
+            .map(|half| half.load(Ordering::Relaxed));
+        u64::from(upper) << 32 | u64::from(lower)
     }
 
     /// The task, or the call whose branch this is, was woken.
@@ -176,11 +176,28 @@ impl TaskEntry {
         }
     }
 
-    /// Records a wake.
+    /// Records a wake, while accounting is armed.
     fn note(&self) {
-        match self.has(BRANCH) {
-            false => self.wakes.note_task_if_armed(self.cell.id()),
-            true => self.wakes.note_if_armed(self.owner.load(Ordering::Relaxed)),
+        if !switch::is_armed() {
+            return;
+        }
+        let (by, latest) = current::who_and_when();
+        let is_own = by != 0 && by == self.task();
+        self.count_wake(is_own);
+        if is_own && !self.has(BRANCH) {
+            // It is ready from the end of this poll on, so no clock is read.
+            self.wakes.note(by, || latest);
+        } else {
+            self.wakes.note(by, clock::ticks);
+        }
+    }
+
+    /// Counts a wake; `is_own` if the task woke itself, on this thread.
+    fn count_wake(&self, is_own: bool) {
+        if is_own && !(features::TOKIO && runtimes::is_forced_to_yield()) {
+            self.counts.add_own(Count::Own);
+        } else {
+            self.counts.add(Count::Others);
         }
     }
 }
@@ -223,9 +240,9 @@ impl CoveredTask {
         registry::at(self.0.get() - 1)
     }
 
-    /// Begins a poll with the executor's `waker` on a thread.
+    /// Begins a poll of a task with the executor's `waker`; the cell's has begun.
     #[inline]
-    pub(crate) fn begin_waker(&self, waker: &Waker, thread: u32) -> Begun {
+    pub(crate) fn begin_waker(&self, waker: &Waker) -> Begun {
         let slot = self.slot();
         if slot.has(PASSED) {
             slot.flags.fetch_and(!PASSED, Ordering::Relaxed);
@@ -233,7 +250,8 @@ impl CoveredTask {
         // Without a clone there can be none before this poll makes one.
         let fits = slot.fits(waker);
         if fits {
-            slot.lent.store(thread + 1, Ordering::Relaxed);
+            let flags = slot.flags.load(Ordering::Relaxed);
+            slot.flags.store(flags | LENT, Ordering::Relaxed);
         }
         Begun {
             readied: slot.wakes.take(),
@@ -245,7 +263,8 @@ impl CoveredTask {
     #[inline]
     pub(crate) fn end_waker(&self, outer: &Waker) {
         let slot = self.slot();
-        slot.lent.store(0, Ordering::Relaxed);
+        let flags = slot.flags.load(Ordering::Relaxed);
+        slot.flags.store(flags & !LENT, Ordering::Relaxed);
         slot.settle(outer);
     }
 
@@ -278,7 +297,7 @@ impl CoveredTask {
     /// Whether it is a branch of `task`.
     pub(crate) fn is_branch_of(&self, task: u64) -> bool {
         let slot = self.slot();
-        slot.has(BRANCH) && slot.owner.load(Ordering::Relaxed) == task
+        slot.has(BRANCH) && slot.owner() == task
     }
 
     /// Whether it was marked as the root of a task.
@@ -289,8 +308,7 @@ impl CoveredTask {
     /// Records that it ends by a panic.
     #[cold]
     pub(crate) fn panicked(&self) {
-        let origin = lock(&self.slot().origin).clone();
-        panicked(self.meta(), &origin);
+        panicked(self.meta(), &self.slot().counts.origin());
     }
 }
 
@@ -308,7 +326,8 @@ impl Drop for CoveredTask {
 /// Metadata of a task whose root call of `proc` begins at `t`; `None` beyond the limit of procs.
 pub(crate) fn meta(proc: &'static Proc, future_bytes: usize, t: u64) -> Option<TaskMeta> {
     let future_bytes = u32::try_from(future_bytes).unwrap_or(u32::MAX);
-    Some(TaskMeta::new(proc.id()?, proc.next_task(), t, future_bytes))
+    let id = proc.id()?;
+    Some(TaskMeta::new(id, proc.next_task(id), t, future_bytes))
 }
 
 /// A new branch ID.

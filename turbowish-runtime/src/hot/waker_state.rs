@@ -149,8 +149,6 @@ pub(crate) fn kept<T: LateTarget>(target: &T, outer: &Waker, is_inside: bool) ->
 pub(crate) trait StatefulWaker: WakeTarget {
     /// The waker state of the target.
     fn waker_state(&self) -> &WakerState;
-    /// ID of the task that it belongs to.
-    fn task(&self) -> u64;
 }
 
 impl<T: StatefulWaker> LateTarget for Arc<T> {
@@ -164,7 +162,7 @@ impl<T: StatefulWaker> LateTarget for Arc<T> {
         self.waker_state().passed.store(true, Ordering::Relaxed);
     }
     fn note(&self) {
-        self.waker_state().wakes.note_if_armed(self.task());
+        self.waker_state().wakes.note_if_armed();
     }
 }
 
@@ -285,10 +283,9 @@ impl WakerState {
         }
     }
 
-    /// Passes a wake on; `own` is the ID of the task that this state belongs to. Unwinds if the
-    /// executor's code does.
-    pub(crate) fn wake(&self, own: u64) {
-        self.wakes.note_if_armed(own);
+    /// Passes a wake on. Unwinds if the executor's code does.
+    pub(crate) fn wake(&self) {
+        self.wakes.note_if_armed();
         if let Some(waker) = self.inner().as_deref().and_then(Option::as_ref) {
             waker.wake_by_ref();
         }

@@ -118,8 +118,8 @@ fn wake() -> u64 {
     timed(|| {
         node.begin(Waker::noop());
         way();
-        node.wakes().note_by(0, false);
-        node.wake(0);
+        node.wakes().note(0, clock::ticks);
+        node.wake();
         node.end();
     })
 }

@@ -53,8 +53,6 @@ pub(crate) struct WaitEntry {
 #[derive(Debug)]
 pub(crate) struct WaitNode {
     waker_state: WakerState,
-    /// ID of the task that polls it.
-    task: AtomicU64,
     /// Number of the task's root poll in which it was polled last.
     polled: AtomicU64,
     /// Whether it was not polled yet, so that nothing can have its waker.
@@ -69,16 +67,13 @@ impl WakeTarget for WaitNode {
         self.waker_state.dropped();
     }
     fn wake(&self) {
-        self.waker_state.wake(self.task());
+        self.waker_state.wake();
     }
 }
 
 impl StatefulWaker for WaitNode {
     fn waker_state(&self) -> &WakerState {
         &self.waker_state
-    }
-    fn task(&self) -> u64 {
-        self.task.load(Ordering::Relaxed)
     }
 }
 
@@ -169,7 +164,6 @@ impl WaitEntry {
         let who = current_call();
         let node = Arc::new(WaitNode {
             waker_state: WakerState::default(),
-            task: AtomicU64::new(who.task),
             polled: AtomicU64::new(0),
             new: AtomicBool::new(true),
         });
@@ -187,7 +181,6 @@ impl WaitEntry {
     #[cold]
     fn adopt(&mut self, who: CurrentCall) {
         self.who = who;
-        self.node.task.store(who.task, Ordering::Relaxed);
         self.record.adopt(self.ticket, who);
     }
 

@@ -216,7 +216,9 @@ impl<T: SlotTarget> Slot<T> {
             let last = self.change(0, 0);
             quietly(|| drop(last));
         }
-        if self.state.load(Acquire) & CALLED != 0 && self.state.fetch_and(!CALLED, AcqRel) & CALLED != 0 {
+        if self.state.load(Acquire) & CALLED != 0
+            && self.state.fetch_and(!CALLED, AcqRel) & CALLED != 0
+        {
             quietly(|| outer.wake_by_ref());
         }
     }
@@ -291,7 +293,11 @@ impl<T: SlotTarget> Slot<T> {
                 return None;
             }
             let is_last = left & USERS == 0 && user != 0 && !self.target.is_polled_here();
-            let after = if is_last { left & !KEPT | LOCKED } else { left + GUEST };
+            let after = if is_last {
+                left & !KEPT | LOCKED
+            } else {
+                left + GUEST
+            };
             if self.exchange(&mut state, after) {
                 return Some(match is_last {
                     true => Visit::Last(self.take()),

@@ -2,7 +2,7 @@
 
 use core::sync::atomic::Ordering::Relaxed;
 
-use super::{POLLED, TaskCell};
+use super::{Count, POLLED, TaskCell};
 
 /// The part of a [`TaskReading`](super::TaskReading) that decides whether the rest must be read.
 /// Times are in ticks.
@@ -28,8 +28,8 @@ impl TaskCell {
             is_polled: self.thread.load(Relaxed) & POLLED != 0,
             epoch: self.epoch.load(Relaxed),
             since: self.since.load(Relaxed),
-            polls: self.polls.load(Relaxed),
-            longest: self.longest.load(Relaxed),
+            polls: self.counted(Count::Polls),
+            longest: self.longest(),
         })
     }
 }

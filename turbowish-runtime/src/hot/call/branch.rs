@@ -32,7 +32,8 @@ pub(super) fn open_branch<'a>(
     if let Some(known) = &*state.task {
         if known.is_branch_of(owner) {
             ledger.name_branch(known.id());
-            let begun = known.begin_waker(waker, thread.index);
+            known.begin_branch(thread.index);
+            let begun = known.begin_waker(waker);
             return PollWaker::of(known, begun.fits, waker, own());
         }
         // It was a task's root before, or belonged to another task.

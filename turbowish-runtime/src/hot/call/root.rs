@@ -125,7 +125,7 @@ pub(super) fn open_root<'a>(
                 return PollWaker::Passed(outer);
             }
             // A wake from before accounting was disarmed is no reason for this poll.
-            let begun = task.begin_waker(waker, thread.index);
+            let begun = task.begin_waker(waker);
             if let (Some(woken), Some(waited_since)) = (begun.readied, waited_since) {
                 let since = woken.since.max(waited_since);
                 task.readied(WakeCause { since, ..woken });

@@ -11,8 +11,7 @@ use turbowish_model::event::TaskEvent;
 
 use super::ended::Panicked;
 use super::{BRANCH, CoveredTask, FirstPoll, MARKED, OUTSIDE, SHOWN, TaskEntry, TaskRow, TaskSlot};
-use crate::hot::{dropped, events, pause};
-use crate::lock::lock;
+use crate::hot::{clock, dropped, events, pause};
 
 /// Tasks of this process.
 pub(super) struct Tasks {
@@ -35,10 +34,10 @@ impl Slotted for Place {
         Self(TaskSlot::new(TaskEntry::new(index, next)))
     }
     fn next(&self) -> &AtomicU32 {
-        &self.0.next
+        &self.0.owner[0]
     }
     fn next_batch(&self) -> &AtomicU32 {
-        &self.0.lent
+        &self.0.owner[1]
     }
 }
 
@@ -98,13 +97,13 @@ impl FreeSlots {
             self.count.set(0);
         }
         let slot = at(self.first.get() - 1);
-        self.first.set(slot.next.load(Ordering::Relaxed));
+        self.first.set(slot.owner[0].load(Ordering::Relaxed));
         self.count.set(self.count.get().saturating_sub(1));
         Some(slot)
     }
 
     fn add(&self, entry: &TaskEntry) {
-        entry.next.store(self.first.get(), Ordering::Relaxed);
+        entry.owner[0].store(self.first.get(), Ordering::Relaxed);
         self.first.set(entry.index + 1);
         self.count.set(self.count.get() + 1);
         if self.count.get() == 2 * BATCH {
@@ -117,12 +116,12 @@ impl FreeSlots {
     fn give_batch(&self) {
         let mut last = at(self.first.get() - 1);
         for _ in 1..BATCH {
-            match last.next.load(Ordering::Relaxed).checked_sub(1) {
+            match last.owner[0].load(Ordering::Relaxed).checked_sub(1) {
                 Some(next) => last = at(next),
                 None => return,
             }
         }
-        let rest = last.next.swap(0, Ordering::Relaxed);
+        let rest = last.owner[0].swap(0, Ordering::Relaxed);
         self.count.set(BATCH);
         if let Some(first) = rest.checked_sub(1) {
             TASKS.slots.give(first);
@@ -160,7 +159,7 @@ pub(super) fn take() -> Option<&'static TaskSlot> {
 pub(super) fn free(entry: &'static TaskEntry) {
     let added = FREE.try_with(|free| free.add(entry));
     if added.is_err() {
-        entry.next.store(0, Ordering::Relaxed);
+        entry.owner[0].store(0, Ordering::Relaxed);
         TASKS.slots.give(entry.index);
     }
 }
@@ -191,7 +190,8 @@ pub(crate) fn enter(
     };
     if first.is_some_and(FirstPoll::is_woken) {
         // Only the task's own poll could reach that waker. It is ready from the end of this poll on.
-        slot.wakes.note_at(meta.id, true, || meta.created);
+        slot.count_wake(true);
+        slot.wakes.note(meta.id, || meta.created);
     }
     if slot.has(OUTSIDE) {
         counts.outside.fetch_add(1, Ordering::Relaxed);
@@ -214,7 +214,8 @@ pub(crate) fn enter_branch(first: &FirstPoll<'_>) -> Option<CoveredTask> {
     };
     count.fetch_add(1, Ordering::Relaxed);
     if woken {
-        slot.wakes.note_by(first.owner, true);
+        slot.count_wake(true);
+        slot.wakes.note(first.owner, clock::ticks);
     }
     show(slot);
     Some(CoveredTask::of(slot))
@@ -243,8 +244,7 @@ pub(super) fn leave(slot: &'static TaskSlot) {
     }
     pause::over(&slot.pause_flag, slot.cell.id());
     if flags & MARKED != 0 {
-        let origin = lock(&slot.origin).take();
-        drop(origin);
+        drop(slot.counts.take_origin());
     }
 }
 

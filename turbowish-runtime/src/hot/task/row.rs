@@ -7,10 +7,10 @@ use std::sync::atomic::Ordering;
 use turbowish_model::account::branch::BranchReading;
 use turbowish_model::account::task::{Glance, TaskMeta, TaskReading, WakerReading};
 
+use super::counts::Count;
 use super::{BRANCH, MARKED, PASSED, SHOWN, TaskEntry, TaskSlot, is_wrapped};
 use crate::hot::origin::TaskOrigin;
 use crate::hot::pause::PauseFlag;
-use crate::lock::lock;
 
 /// A reference to a live task or branch. What it reads is `None` if that is over.
 #[derive(Clone, Copy, Debug)]
@@ -73,9 +73,9 @@ impl TaskRow {
         WakerReading {
             woken: entry.wakes.since_poll(),
             by: entry.wakes.by(),
-            wakes: entry.wakes.count(),
-            own_wakes: entry.wakes.own(),
-            clones: entry.clones.load(Ordering::Relaxed),
+            wakes: entry.counts.wakes(),
+            own_wakes: entry.counts.get(Count::Own),
+            clones: entry.counts.get(Count::Clones),
             live: self.slot.live() + u32::from(entry.has(PASSED)),
         }
     }
@@ -90,7 +90,7 @@ impl TaskRow {
         if !self.slot.has(MARKED) {
             return None;
         }
-        self.checked(|entry| lock(&entry.origin).clone()).flatten()
+        self.checked(|entry| entry.counts.origin()).flatten()
     }
 
     /// Whether it was woken since its last poll, as far as that is seen.
@@ -126,7 +126,7 @@ impl TaskRow {
     /// ID of the task of which it is a branch; 0 for a task.
     pub(crate) fn owner(&self) -> u64 {
         match self.slot.has(BRANCH) {
-            true => self.slot.owner.load(Ordering::Relaxed),
+            true => self.slot.owner(),
             false => 0,
         }
     }
@@ -147,20 +147,7 @@ impl TaskRow {
 
     /// Number of wakes since the last call, which only the monitor's thread makes.
     pub(crate) fn wakes_since_told(&self) -> u32 {
-        let Some(wakes) = self.checked(|entry| entry.wakes.count() as u32) else {
-            return 0;
-        };
-        let told = &self.slot.told;
-        let (task, before) = {
-            let told = told.load(Ordering::Relaxed);
-            ((told >> 32) as u32, told as u32)
-        };
-        let own = self.id as u32;
-        // What was told of another task is nothing to this one.
-        let before = if task == own { before } else { 0 };
-        if wakes != before {
-            told.store(u64::from(own) << 32 | u64::from(wakes), Ordering::Relaxed);
-        }
-        wakes.wrapping_sub(before)
+        let wakes = self.checked(|entry| entry.counts.wakes());
+        wakes.map_or(0, |wakes| self.slot.counts.tell(wakes))
     }
 }

@@ -1,21 +1,14 @@
-//! Record of wakes: how many there were, when the first one since the last poll came, and from
-//! where.
+//! Record of wakes: when the first one since the last poll came, and from where.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use turbowish_model::account::task::WakeCause;
 
-use crate::features;
 use crate::hot::{clock, current, switch};
-use crate::runtimes;
 
 /// Wakes of a task, a branch or a wait.
 #[derive(Debug, Default)]
 pub(crate) struct Wakes {
-    /// Wakes from within the task's own poll. Only the polling thread writes it.
-    own: AtomicU64,
-    /// All others.
-    others: AtomicU64,
     /// Time of the first wake since the last poll began, in ticks; 0 if there was none.
     woken: AtomicU64,
     /// Source of the wake that last made it ready, as in
@@ -26,7 +19,7 @@ pub(crate) struct Wakes {
 impl Wakes {
     /// Starts over, for another task.
     pub(crate) fn renew(&self) {
-        for word in [&self.own, &self.others, &self.woken, &self.by] {
+        for word in [&self.woken, &self.by] {
             word.store(0, Ordering::Relaxed);
         }
     }
@@ -60,41 +53,16 @@ impl Wakes {
         }
     }
 
-    /// Records a wake of the task `own` or of something that belongs to it, while accounting is
-    /// armed.
-    pub(crate) fn note_if_armed(&self, own: u64) {
+    /// Records a wake, while accounting is armed.
+    pub(crate) fn note_if_armed(&self) {
         if switch::is_armed() {
-            let by = current::who();
-            self.note_by(by, by != 0 && by == own);
+            self.note(current::who(), clock::ticks);
         }
     }
 
-    /// The same for the task `own` itself. In its own poll no clock is read: it is ready from the
-    /// end of that poll on.
-    pub(crate) fn note_task_if_armed(&self, own: u64) {
-        if switch::is_armed() {
-            let (by, latest) = current::who_and_when();
-            match by != 0 && by == own {
-                true => self.note_at(by, true, || latest),
-                false => self.note_at(by, false, clock::ticks),
-            }
-        }
-    }
-
-    /// Records a wake by `by`, as in [`current::who`](crate::hot::current::who); `is_own` if the
-    /// task woke itself.
-    pub(crate) fn note_by(&self, by: u64, is_own: bool) {
-        self.note_at(by, is_own, clock::ticks);
-    }
-
-    /// The same, at the time that `t` returns.
-    pub(crate) fn note_at(&self, by: u64, is_own: bool, t: impl FnOnce() -> u64) {
-        if is_own && !(features::TOKIO && runtimes::is_forced_to_yield()) {
-            let own = self.own.load(Ordering::Relaxed);
-            self.own.store(own + 1, Ordering::Relaxed);
-        } else {
-            self.others.fetch_add(1, Ordering::Relaxed);
-        }
+    /// Records a wake by `by`, as in [`current::who`](crate::hot::current::who), at the time that
+    /// `t` returns.
+    pub(crate) fn note(&self, by: u64, t: impl FnOnce() -> u64) {
         // A task that is ready is not made ready by another wake.
         if self.woken.load(Ordering::Relaxed) == 0 {
             self.by.store(by, Ordering::Relaxed);
@@ -106,15 +74,5 @@ impl Wakes {
     /// Source of the wake that last made it ready.
     pub(crate) fn by(&self) -> u64 {
         self.by.load(Ordering::Relaxed)
-    }
-
-    /// Number of wakes from within the task's own poll.
-    pub(crate) fn own(&self) -> u64 {
-        self.own.load(Ordering::Relaxed)
-    }
-
-    /// Number of wakes.
-    pub(crate) fn count(&self) -> u64 {
-        self.own() + self.others.load(Ordering::Relaxed)
     }
 }

@@ -37,7 +37,10 @@ struct Seen {
 
 impl Seen {
     fn polled_on(&self, thread: Option<ThreadId>) {
-        *self.polled_on.lock().unwrap_or_else(PoisonError::into_inner) = thread;
+        *self
+            .polled_on
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = thread;
     }
 }
 
