@@ -29,6 +29,7 @@ mod own_clock;
 mod pauses;
 mod random;
 mod reuse;
+mod slots;
 pub(crate) mod stage;
 #[cfg(feature = "tokio")]
 mod stampede;

@@ -343,7 +343,7 @@ impl TaskCell {
             }
         }
         drop(writing);
-        // Whoever sees what is written to other words from here on also sees the new id.
+        // A reader that sees what is written to other words from here on also sees the new id.
         fence(Release);
     }
 

@@ -21,9 +21,11 @@ use turbowish_model::event::{CallEvent, TaskEvent};
 use turbowish_unsafe::waker::BorrowedWaker;
 use turbowish_unsafe::waker::slot::{Slot, SlotTarget};
 
-use self::counts::{Count, Counts};
+use self::counts::{WakerCount, WakerCounts};
 pub(crate) use self::ended::{ended, panicked};
 pub(crate) use self::first_poll::FirstPoll;
+#[cfg(test)]
+pub(crate) use self::registry::slots;
 pub(crate) use self::registry::{
     DEFAULT_LIMIT, all, branches, enter, enter_branch, is_wrapped, limit, live, lost, named,
     outside, with, wrap,
@@ -46,12 +48,12 @@ pub(crate) struct TaskEntry {
     /// The slot's index.
     index: u32,
     flags: AtomicU32,
-    /// ID of the task of which this is a branch, in halves; while the slot is free, the next one and
-    /// the next batch.
+    /// ID of the task of which this is a branch, in halves; while the slot is free, the next one
+    /// and the next batch.
     owner: [AtomicU32; 2],
     pub(crate) cell: TaskCell,
     wakes: Wakes,
-    counts: Counts,
+    counts: WakerCounts,
     pause_flag: PauseFlag,
 }
 
@@ -71,7 +73,7 @@ const LENT: u32 = 32;
 impl SlotTarget for TaskEntry {
     fn cloned(&self) {
         if waker_state::is_by_program() {
-            self.counts.add(Count::Clones);
+            self.counts.add(WakerCount::Clones);
         }
         events::task(self.task(), || TaskEvent::Cloned);
     }
@@ -107,7 +109,7 @@ impl TaskEntry {
             owner: [next, 0].map(AtomicU32::new),
             cell: TaskCell::default(),
             wakes: Wakes::default(),
-            counts: Counts::default(),
+            counts: WakerCounts::default(),
             pause_flag: PauseFlag::default(),
         }
     }
@@ -195,9 +197,9 @@ impl TaskEntry {
     /// Counts a wake; `is_own` if the task woke itself, on this thread.
     fn count_wake(&self, is_own: bool) {
         if is_own && !(features::TOKIO && runtimes::is_forced_to_yield()) {
-            self.counts.add_own(Count::Own);
+            self.counts.add_own(WakerCount::Own);
         } else {
-            self.counts.add(Count::Others);
+            self.counts.add(WakerCount::Others);
         }
     }
 }
@@ -217,8 +219,8 @@ impl LateTarget for &'static TaskSlot {
     }
 }
 
-/// A call's reference to its slot: the task of which it is the root, or its branch. Dropping it ends
-/// that.
+/// A call's reference to its slot: the task of which it is the root, or its branch. Dropping it
+/// ends that.
 #[derive(Debug)]
 pub(crate) struct CoveredTask(NonZeroU32);
 

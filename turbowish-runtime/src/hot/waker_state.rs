@@ -1,6 +1,6 @@
-//! State between an executor's waker and the wakers that the primitive of a wait keeps: passes wakes
-//! on, and records them. Tasks and branches have a slot instead (`task.rs`), which does the same
-//! without a lock.
+//! State between an executor's waker and the wakers that the primitive of a wait keeps: passes
+//! wakes on, and records them. Tasks and branches have a slot instead (`task.rs`), which does the
+//! same without a lock.
 //!
 //! A waker state has the executor's waker only while it has clones: it clones the executor's waker
 //! when its own is cloned, and drops it with its last clone. So an executor that frees tasks that
@@ -128,8 +128,8 @@ impl<T: LateTarget> LazyTarget for Late<'_, T> {
     }
 }
 
-/// A waker of `target`, which wakes `outer` from now on; or a clone of `outer`, while an earlier one
-/// is being woken. Unwinds if the executor's code does, and then leaves everything as it was.
+/// A waker of `target`, which wakes `outer` from now on; or a clone of `outer`, while an earlier
+/// one is being woken. Unwinds if the executor's code does, and then leaves everything as it was.
 pub(crate) fn kept<T: LateTarget>(target: &T, outer: &Waker, is_inside: bool) -> Waker {
     // Counted before the target has the executor's waker, which is dropped with the last clone.
     let clone = target.own();

@@ -3,8 +3,8 @@
 //!
 //! A slot *keeps* the executor's waker only while its own waker has clones, or is being woken. One
 //! word has the whole state: the number of clones, the number of *guests* (threads that are waking
-//! the kept waker by reference), and four flags. Whoever brings both numbers to zero takes the kept
-//! waker out, under a flag that makes others wait for these few instructions. None of the
+//! the kept waker by reference), and four flags. The thread that brings both numbers to zero takes
+//! the kept waker out, under a flag that makes others wait for these few instructions. None of the
 //! executor's code runs under that flag.
 //!
 //! A poll is lent the slot's waker only if the slot keeps the executor's waker of that poll
@@ -47,7 +47,7 @@ const GUEST: u64 = 1 << 32;
 const KEPT: u64 = 1 << 48;
 /// The kept waker is being stored or taken.
 const LOCKED: u64 = 1 << 49;
-/// The slot is over: whoever is last frees it.
+/// The slot is over: its last user frees it.
 const OVER: u64 = 1 << 50;
 /// A wake found nothing kept: the end of the poll makes up for it.
 const CALLED: u64 = 1 << 51;
@@ -155,8 +155,8 @@ impl<T: SlotTarget> Slot<T> {
         BorrowedWaker::of(unsafe { Waker::from_raw(raw) })
     }
 
-    /// Keeps `outer` instead of the present waker, if that is another one. The caller has a clone of
-    /// the slot's waker. Unwinds if the executor's code does.
+    /// Keeps `outer` instead of the present waker, if that is another one. The caller has a clone
+    /// of the slot's waker. Unwinds if the executor's code does.
     ///
     /// # Errors
     /// If the present waker is being woken: returns a clone of `outer`.
@@ -190,7 +190,7 @@ impl<T: SlotTarget> Slot<T> {
         Err(fresh)
     }
 
-    /// Ends a poll that was lent the slot's waker, of the executor's waker `outer`. Nothing unwinds.
+    /// Ends a poll with the executor's waker `outer` that was lent the slot's. Nothing unwinds.
     #[inline]
     pub fn settle(&'static self, outer: &Waker) {
         let state = self.state.load(Acquire);
@@ -279,7 +279,7 @@ impl<T: SlotTarget> Slot<T> {
     }
 
     /// Becomes a guest, in place of a `user` that the caller is. `None` if nothing is kept.
-    fn visit(&'static self, user: u64) -> Option<Visit<T>> {
+    fn visit(&'static self, user: u64) -> Option<Access<T>> {
         let mut state = self.state.load(Acquire);
         let mut turn = 0;
         loop {
@@ -300,8 +300,8 @@ impl<T: SlotTarget> Slot<T> {
             };
             if self.exchange(&mut state, after) {
                 return Some(match is_last {
-                    true => Visit::Last(self.take()),
-                    false => Visit::Guest(Guest(self)),
+                    true => Access::Last(self.take()),
+                    false => Access::Guest(Guest(self)),
                 });
             }
         }
@@ -316,8 +316,8 @@ impl<T: SlotTarget> Slot<T> {
 
     fn wake_by_ref(&'static self) {
         self.target.woken();
-        if let Some(visit) = self.visit(0) {
-            visit.wake();
+        if let Some(kept) = self.visit(0) {
+            kept.wake();
         }
     }
 
@@ -325,20 +325,20 @@ impl<T: SlotTarget> Slot<T> {
         // Reported also if waking unwinds.
         let _dropped = Dropped(&self.target);
         self.target.woken();
-        if let Some(visit) = self.visit(CLONE) {
-            visit.wake();
+        if let Some(kept) = self.visit(CLONE) {
+            kept.wake();
         }
     }
 }
 
 /// Access to the kept waker for a wake.
-enum Visit<T: SlotTarget> {
+enum Access<T: SlotTarget> {
     /// With the last clone: the kept waker is used up.
     Last(Waker),
     Guest(Guest<T>),
 }
 
-impl<T: SlotTarget> Visit<T> {
+impl<T: SlotTarget> Access<T> {
     fn wake(self) {
         match self {
             Self::Last(waker) => waker.wake(),
@@ -374,8 +374,8 @@ fn pause(turn: u32) {
     }
 }
 
-/// Runs an executor's code at the edge of a poll, through which nothing may unwind. A panic there is
-/// reported by the panic hook alone.
+/// Runs an executor's code at the edge of a poll, through which nothing may unwind. A panic there
+/// is reported by the panic hook alone.
 fn quietly(act: impl FnOnce()) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(act)) {
         // The payload's drop may panic, too.

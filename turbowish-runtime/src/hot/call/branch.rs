@@ -1,7 +1,7 @@
 //! Start and end of a branch's poll: its own waker, and its await point afterwards.
 //!
-//! The branch takes a slot when that waker is cloned for the first time. A branch that ends at once,
-//! or is no longer a branch, takes none.
+//! The branch takes a slot when that waker is cloned for the first time. A branch that ends at
+//! once, or is no longer a branch, takes none.
 
 use std::mem::ManuallyDrop;
 use std::task::Waker;

@@ -10,7 +10,7 @@ use crate::lock::lock;
 
 /// Counts of a task's waker.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Count {
+pub(super) enum WakerCount {
     /// Wakes from within the task's own poll. Only the polling thread counts them.
     Own,
     /// All other wakes.
@@ -23,10 +23,10 @@ const COUNTS: usize = 3;
 
 /// Counts, and what few tasks have.
 #[derive(Debug, Default)]
-pub(super) struct Counts {
+pub(super) struct WakerCounts {
     /// Lower halves of the counts.
     lower: [AtomicU32; COUNTS],
-    /// Number of wakes that the monitor was told of, modulo 2³².
+    /// Number of wakes that the monitor knows, modulo 2³².
     told: AtomicU32,
     rare: OnceBox<Rare>,
 }
@@ -39,7 +39,7 @@ struct Rare {
     origin: Mutex<Option<Arc<TaskOrigin>>>,
 }
 
-impl Counts {
+impl WakerCounts {
     /// Starts over, for another task.
     pub(super) fn renew(&self) {
         let upper = self.rare.get().map(|rare| &rare.upper);
@@ -56,7 +56,7 @@ impl Counts {
 
     /// Counts one of those that several threads count.
     #[inline]
-    pub(super) fn add(&self, count: Count) {
+    pub(super) fn add(&self, count: WakerCount) {
         if self.lower[count as usize].fetch_add(1, Ordering::Relaxed) == u32::MAX {
             self.rare().upper[count as usize].fetch_add(1, Ordering::Relaxed);
         }
@@ -64,7 +64,7 @@ impl Counts {
 
     /// Counts one of those that only the polling thread counts.
     #[inline]
-    pub(super) fn add_own(&self, count: Count) {
+    pub(super) fn add_own(&self, count: WakerCount) {
         let half = &self.lower[count as usize];
         let next = half.load(Ordering::Relaxed).wrapping_add(1);
         half.store(next, Ordering::Relaxed);
@@ -73,7 +73,7 @@ impl Counts {
         }
     }
 
-    pub(super) fn get(&self, count: Count) -> u64 {
+    pub(super) fn get(&self, count: WakerCount) -> u64 {
         let rare = self.rare.get();
         let upper = || rare.map_or(0, |rare| rare.upper[count as usize].load(Ordering::Acquire));
         let lower = || self.lower[count as usize].load(Ordering::Acquire);
@@ -89,7 +89,7 @@ impl Counts {
 
     /// Number of wakes.
     pub(super) fn wakes(&self) -> u64 {
-        self.get(Count::Own) + self.get(Count::Others)
+        self.get(WakerCount::Own) + self.get(WakerCount::Others)
     }
 
     /// Of `wakes`, those since the last call; for one thread.
@@ -99,8 +99,7 @@ impl Counts {
             self.told.store(now, Ordering::Relaxed);
         }
         let more = now.wrapping_sub(before);
-        // The slot may have become another task's in between: what was told of this one is nothing
-        // to that.
+        // The slot may have become another task's in between, whose wakes are fewer.
         if more > u32::MAX / 2 { 0 } else { more }
     }
 
@@ -121,20 +120,21 @@ impl Counts {
 mod tests {
     use std::sync::atomic::Ordering;
 
-    use super::{Count, Counts};
+    use super::{WakerCount, WakerCounts};
 
     #[test]
     fn counts_are_as_long_as_it_takes() {
-        let counts = Counts::default();
-        for count in [Count::Own, Count::Others, Count::Clones] {
+        let counts = WakerCounts::default();
+        for count in [WakerCount::Own, WakerCount::Others, WakerCount::Clones] {
             counts.lower[count as usize].store(u32::MAX, Ordering::Relaxed);
         }
-        counts.add_own(Count::Own);
-        counts.add(Count::Others);
-        counts.add(Count::Others);
-        let counted = [Count::Own, Count::Others, Count::Clones].map(|count| counts.get(count));
+        counts.add_own(WakerCount::Own);
+        counts.add(WakerCount::Others);
+        counts.add(WakerCount::Others);
+        let counted = [WakerCount::Own, WakerCount::Others, WakerCount::Clones]
+            .map(|count| counts.get(count));
         assert_eq!(counted, [1 << 32, (1 << 32) + 1, u64::from(u32::MAX)]);
         counts.renew();
-        assert_eq!((counts.wakes(), counts.get(Count::Clones)), (0, 0));
+        assert_eq!((counts.wakes(), counts.get(WakerCount::Clones)), (0, 0));
     }
 }

@@ -189,7 +189,7 @@ pub(crate) fn enter(
         return None;
     };
     if first.is_some_and(FirstPoll::is_woken) {
-        // Only the task's own poll could reach that waker. It is ready from the end of this poll on.
+        // Only the task's own poll could reach that waker: it is ready from the end of this poll.
         slot.count_wake(true);
         slot.wakes.note(meta.id, || meta.created);
     }
@@ -301,6 +301,12 @@ pub(crate) fn all() -> Vec<TaskRow> {
     let mut all = Vec::with_capacity(usize::try_from(live()).unwrap_or(0));
     all.extend(shown(0, BRANCH));
     all
+}
+
+/// Number of slots, free ones too.
+#[cfg(test)]
+pub(crate) fn slots() -> usize {
+    TASKS.slots.iter().count()
 }
 
 /// Whether tasks are polled with TurboWish wakers.

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use turbowish_model::account::branch::BranchReading;
 use turbowish_model::account::task::{Glance, TaskMeta, TaskReading, WakerReading};
 
-use super::counts::Count;
+use super::counts::WakerCount;
 use super::{BRANCH, MARKED, PASSED, SHOWN, TaskEntry, TaskSlot, is_wrapped};
 use crate::hot::origin::TaskOrigin;
 use crate::hot::pause::PauseFlag;
@@ -74,8 +74,8 @@ impl TaskRow {
             woken: entry.wakes.since_poll(),
             by: entry.wakes.by(),
             wakes: entry.counts.wakes(),
-            own_wakes: entry.counts.get(Count::Own),
-            clones: entry.counts.get(Count::Clones),
+            own_wakes: entry.counts.get(WakerCount::Own),
+            clones: entry.counts.get(WakerCount::Clones),
             live: self.slot.live() + u32::from(entry.has(PASSED)),
         }
     }

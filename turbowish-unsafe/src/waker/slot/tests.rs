@@ -306,7 +306,10 @@ fn loom_another_executor_takes_the_task_over_while_it_is_woken() {
         let waker = thread::spawn(move || clone.wake());
         let more = poll(slot, &other, |clone| clone());
         more.wake_by_ref();
-        assert!(second.seen().1 > 0, "whoever polled last is woken");
+        assert!(
+            second.seen().1 > 0,
+            "the last executor that polled is woken"
+        );
         waker.join().expect("the waker");
         drop(more);
         assert_eq!(first.rest().0, 0);
