@@ -3,6 +3,7 @@
 
 mod branch;
 mod glance;
+mod words;
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -12,7 +13,7 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use once_cell::race::OnceBox;
 
 pub use self::glance::Glance;
-use crate::account::append_vec::AppendVec;
+use self::words::{COUNTS, Count, More};
 use crate::account::await_stack::{AwaitFrame, AwaitFrameCell};
 use crate::account::branch::BranchReading;
 use crate::account::counters::PROC_LIMIT;
@@ -160,36 +161,6 @@ pub struct TaskCell {
     steps: [AwaitFrameCell; FIRST],
     more: OnceBox<More>,
 }
-
-/// Stands for a number of ticks that is in `more`: a second or more.
-const MUCH: u32 = u32::MAX;
-
-/// Counts of a task cell.
-#[derive(Clone, Copy)]
-enum Count {
-    Polls,
-    Idle,
-    /// Ticks of running time.
-    Running,
-}
-
-/// Number of counts.
-const COUNTS: usize = 3;
-
-/// The part of a cell that few tasks need. It stays when the cell is used for another task.
-#[derive(Debug, Default)]
-struct More {
-    /// Upper halves of the counts.
-    counts: [AtomicU32; COUNTS],
-    latency: AtomicU64,
-    span: AtomicU64,
-    longest: AtomicU64,
-    /// Frames beyond the first ones.
-    steps: AppendVec<AwaitFrameCell, MORE>,
-}
-
-/// Frames allocated together.
-const MORE: usize = 4;
 
 /// Flag of a thread number: the thread polls the task now.
 const POLLED: u32 = 1 << 31;
@@ -385,58 +356,9 @@ impl TaskCell {
         self.epoch.store(epoch, Relaxed);
         self.since.store(t, Relaxed);
         self.latency.store(0, Relaxed);
-        self.count(Count::Polls, 1);
+        self.count(Count::Polls);
         drop(writing);
         before
-    }
-
-    #[inline]
-    fn count(&self, count: Count, more: u64) {
-        let half = &self.counts[count as usize];
-        let sum = u64::from(half.load(Relaxed)).wrapping_add(more);
-        half.store(sum as u32, Relaxed);
-        if sum >> 32 != 0 {
-            self.carry(count, (sum >> 32) as u32);
-        }
-    }
-
-    #[cold]
-    fn carry(&self, count: Count, more: u32) {
-        let half = &self.more().counts[count as usize];
-        half.store(half.load(Relaxed).wrapping_add(more), Relaxed);
-    }
-
-    /// Stores ticks in few bits, or many in `much`.
-    #[inline]
-    fn store(&self, few: &AtomicU32, much: fn(&More) -> &AtomicU64, ticks: u64) {
-        let short = ticks.min(MUCH.into()) as u32;
-        if short == MUCH {
-            much(self.more()).store(ticks, Relaxed);
-        }
-        // `Release`: a reader that sees this value also sees what was stored before.
-        few.store(short, Release);
-    }
-
-    fn ticks(&self, few: &AtomicU32, much: fn(&More) -> &AtomicU64) -> u64 {
-        match (few.load(Acquire), self.more.get()) {
-            (MUCH, Some(more)) => much(more).load(Relaxed),
-            (few, _) => few.into(),
-        }
-    }
-
-    fn longest(&self) -> u64 {
-        self.ticks(&self.longest, |more| &more.longest)
-    }
-
-    fn counted(&self, count: Count) -> u64 {
-        let more = self.more.get();
-        let upper = more.map_or(0, |more| more.counts[count as usize].load(Relaxed));
-        u64::from(upper) << 32 | u64::from(self.counts[count as usize].load(Relaxed))
-    }
-
-    #[cold]
-    fn more(&self) -> &More {
-        self.more.get_or_init(Box::default)
     }
 
     #[inline]
@@ -481,10 +403,8 @@ impl TaskCell {
         let began = self.since.load(Relaxed);
         self.since.store(t, Relaxed);
         self.store(&self.span, |more| &more.span, t.saturating_sub(began));
-        self.count(Count::Running, running);
-        if hold > self.longest() {
-            self.store(&self.longest, |more| &more.longest, hold);
-        }
+        self.run(running);
+        self.raise(hold);
         let mut first = None;
         let mut len = 0;
         let moved = await_stack(&mut |step| {
@@ -498,7 +418,7 @@ impl TaskCell {
         if moved {
             self.len.store(len, Relaxed);
         } else {
-            self.count(Count::Idle, 1);
+            self.count(Count::Idle);
         }
         drop(writing);
     }

@@ -311,7 +311,7 @@ extern "C" fn end(open: &mut OpenPoll<'_>, end: PollEnd) {
     let depth = std::mem::replace(&mut open.depth, CLOSED);
     let state = &mut *open.state;
     let given = &mut open.waker;
-    if let (PollWaker::Task(_, outer), Some(task)) = (&*given, &*state.task) {
+    if let PollWaker::Task(_, outer, task) = &*given {
         task.end_waker(outer);
     }
     if depth == CLOSED {

@@ -242,10 +242,58 @@ impl CoveredTask {
         registry::at(self.0.get() - 1)
     }
 
+    /// What it refers to.
+    #[inline]
+    pub(crate) fn covered(&self) -> Covered {
+        Covered(self.slot())
+    }
+
+    /// Pause state of its row.
+    #[inline]
+    pub(crate) fn pause_flag(&self) -> &'static PauseFlag {
+        &self.slot().pause_flag
+    }
+
+    #[inline]
+    pub(crate) fn is_branch(&self) -> bool {
+        self.slot().has(BRANCH)
+    }
+
+    /// Whether it was marked as the root of a task.
+    pub(crate) fn has_story(&self) -> bool {
+        self.slot().has(MARKED)
+    }
+
+    /// Records that it ends by a panic.
+    #[cold]
+    pub(crate) fn panicked(&self) {
+        panicked(self.meta(), &self.slot().counts.origin());
+    }
+}
+
+/// What a [`CoveredTask`] refers to, found once for several steps.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Covered(&'static TaskSlot);
+
+impl Deref for Covered {
+    type Target = TaskCell;
+    #[inline]
+    fn deref(&self) -> &TaskCell {
+        &self.0.cell
+    }
+}
+
+impl Covered {
+    /// What a late waker is for.
+    #[inline]
+    pub(crate) fn of(late: &Late<'_, &'static TaskSlot>) -> Self {
+        Self(late.target)
+    }
+
     /// Begins a poll of a task with the executor's `waker`; the cell's has begun.
     #[inline]
-    pub(crate) fn begin_waker(&self, waker: &Waker) -> Begun {
-        let slot = self.slot();
+    pub(crate) fn begin_waker(self, waker: &Waker) -> Begun {
+        let slot = self.0;
         if slot.has(PASSED) {
             slot.flags.fetch_and(!PASSED, Ordering::Relaxed);
         }
@@ -263,54 +311,36 @@ impl CoveredTask {
 
     /// Ends a poll that was given the slot's waker.
     #[inline]
-    pub(crate) fn end_waker(&self, outer: &Waker) {
-        let slot = self.slot();
+    pub(crate) fn end_waker(self, outer: &Waker) {
+        let slot = self.0;
         let flags = slot.flags.load(Ordering::Relaxed);
         slot.flags.store(flags & !LENT, Ordering::Relaxed);
         slot.settle(outer);
     }
 
     /// The waker for a poll that the slot's waker does not fit.
-    pub(crate) fn late<'a>(&self, outer: &'a Waker) -> Late<'a, &'static TaskSlot> {
+    pub(crate) fn late(self, outer: &Waker) -> Late<'_, &'static TaskSlot> {
         Late {
-            target: self.slot(),
+            target: self.0,
             outer,
-            is_inside: self.is_branch(),
+            is_inside: self.0.has(BRANCH),
         }
     }
 
     /// The waker for a poll that it fits.
     #[inline]
-    pub(crate) fn lent<'a>(&self) -> BorrowedWaker<'a> {
-        self.slot().lent()
-    }
-
-    /// Pause state of its row.
-    #[inline]
-    pub(crate) fn pause_flag(&self) -> &'static PauseFlag {
-        &self.slot().pause_flag
+    pub(crate) fn lent<'a>(self) -> BorrowedWaker<'a> {
+        self.0.lent()
     }
 
     #[inline]
-    pub(crate) fn is_branch(&self) -> bool {
-        self.slot().has(BRANCH)
+    pub(crate) fn is_branch(self) -> bool {
+        self.0.has(BRANCH)
     }
 
     /// Whether it is a branch of `task`.
-    pub(crate) fn is_branch_of(&self, task: u64) -> bool {
-        let slot = self.slot();
-        slot.has(BRANCH) && slot.owner() == task
-    }
-
-    /// Whether it was marked as the root of a task.
-    pub(crate) fn has_story(&self) -> bool {
-        self.slot().has(MARKED)
-    }
-
-    /// Records that it ends by a panic.
-    #[cold]
-    pub(crate) fn panicked(&self) {
-        panicked(self.meta(), &self.slot().counts.origin());
+    pub(crate) fn is_branch_of(self, task: u64) -> bool {
+        self.0.has(BRANCH) && self.0.owner() == task
     }
 }
 

@@ -1,4 +1,5 @@
-//! Slots are used again, whichever thread frees them, and a reader never takes one task for another.
+//! Slots are used again, whichever thread frees them, and a reader never takes one task for
+//! another.
 
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};

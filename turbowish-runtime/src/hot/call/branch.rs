@@ -12,7 +12,7 @@ use super::CallState;
 use super::nested::OuterPoll;
 use super::root::{PollWaker, leave_task};
 use crate::hot::proc;
-use crate::hot::task::{self, FirstPoll};
+use crate::hot::task::{self, CoveredTask, FirstPoll};
 use crate::hot::thread::ThreadLedger;
 
 /// Opens the poll of a call that is polled by another call and is a branch, or was one, or was the
@@ -29,7 +29,7 @@ pub(super) fn open_branch<'a>(
     let ledger = &thread.ledger;
     let own = || outer.unwrap_or_else(|| OuterPoll::of(thread));
     let owner = ledger.current_call().task;
-    if let Some(known) = &*state.task {
+    if let Some(known) = state.task.as_ref().map(CoveredTask::covered) {
         if known.is_branch_of(owner) {
             ledger.name_branch(known.id());
             known.begin_branch(thread.index);

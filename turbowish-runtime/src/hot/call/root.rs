@@ -12,7 +12,7 @@ use turbowish_unsafe::waker::BorrowedWaker;
 
 use super::CallState;
 use super::nested::OuterPoll;
-use crate::hot::task::{self, CoveredTask, FirstPoll, TaskSlot};
+use crate::hot::task::{self, Covered, CoveredTask, FirstPoll, TaskSlot};
 use crate::hot::thread::ThreadLedger;
 use crate::hot::waker_state::Late;
 use crate::hot::{clock, events, origin, thread};
@@ -24,7 +24,7 @@ pub(super) enum PollWaker<'a> {
     /// The caller's waker, which is another one.
     Passed(OuterPoll),
     /// The waker of the task whose root this call is, or of the branch that it is.
-    Task(OuterPoll, &'a Waker),
+    Task(OuterPoll, &'a Waker, Covered),
     /// Like `Task`, in the first poll. Dropped in [`end`](super::end), so that a poll has
     /// nothing else to do afterwards.
     Late(ManuallyDrop<FirstPoll<'a>>, OuterPoll),
@@ -34,9 +34,10 @@ pub(super) enum PollWaker<'a> {
 
 impl<'a> PollWaker<'a> {
     /// The waker of `task`, in a poll with the executor's `waker`.
-    pub(super) fn of(task: &CoveredTask, fits: bool, waker: &'a Waker, outer: OuterPoll) -> Self {
+    #[inline]
+    pub(super) fn of(task: Covered, fits: bool, waker: &'a Waker, outer: OuterPoll) -> Self {
         match fits {
-            true => Self::Task(outer, waker),
+            true => Self::Task(outer, waker, task),
             false => Self::Again(ManuallyDrop::new(task.late(waker)), outer),
         }
     }
@@ -47,9 +48,19 @@ impl<'a> PollWaker<'a> {
         match self {
             Self::Inherited => None,
             Self::Passed(outer)
-            | Self::Task(outer, _)
+            | Self::Task(outer, ..)
             | Self::Late(_, outer)
             | Self::Again(_, outer) => Some(*outer),
+        }
+    }
+
+    /// The task or branch, if it was one before this poll.
+    #[inline]
+    fn covered(&self) -> Option<Covered> {
+        match self {
+            Self::Task(_, _, task) => Some(*task),
+            Self::Again(late, _) => Some(Covered::of(late)),
+            _ => None,
         }
     }
 
@@ -84,14 +95,12 @@ impl<'a> PollWaker<'a> {
     #[inline]
     pub(super) fn lent<'b>(
         &'b self,
-        task: &'b Option<CoveredTask>,
+        _task: &'b Option<CoveredTask>,
         waker: &'a Waker,
     ) -> BorrowedWaker<'b> {
         match self {
             Self::Inherited | Self::Passed(_) => BorrowedWaker::same(waker),
-            Self::Task(..) => task
-                .as_ref()
-                .map_or_else(|| BorrowedWaker::same(waker), |task| task.lent()),
+            Self::Task(_, _, task) => task.lent(),
             Self::Late(first, _) => first.lent(),
             Self::Again(late, _) => late.lent(),
         }
@@ -113,11 +122,13 @@ pub(super) fn open_root<'a>(
     let t = ledger.latest();
     thread.polls.store(true, Ordering::Relaxed);
     let wrapped = task::is_wrapped();
-    if state.task.as_ref().is_some_and(CoveredTask::is_branch) {
+    let mut covered = state.task.as_ref().map(CoveredTask::covered);
+    if covered.is_some_and(Covered::is_branch) {
         // It was polled by another call before.
         leave_task(state);
+        covered = None;
     }
-    match &*state.task {
+    match covered {
         Some(task) => {
             ledger.name_root(task.id());
             let waited_since = task.begin(epoch, thread.index, t);
@@ -224,7 +235,9 @@ pub(super) fn close_root(
             thread.tell(None);
         }
     }
-    if let (true, Some(task)) = (pending, &*state.task) {
+    let known = closing.given.covered();
+    let known = known.or_else(|| state.task.as_ref().map(CoveredTask::covered));
+    if let (true, Some(task)) = (pending, known) {
         task.end(t, charge.hold, charge.inclusive, |each| {
             ledger.take_await_stack(each)
         });
