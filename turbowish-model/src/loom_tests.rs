@@ -87,6 +87,33 @@ fn loom_a_task_is_read_as_it_was_between_two_events() {
 }
 
 #[test]
+fn loom_a_reader_takes_no_task_for_the_next_one_in_its_cell() {
+    let meta = |id| TaskMeta {
+        id,
+        ..TaskMeta::default()
+    };
+    interrupted(2, move || {
+        // A word beside the cell, as the state of its waker.
+        let both = Arc::new((TaskCell::new(meta(1)), AtomicU64::new(5)));
+        both.0.begin(1, 6, 10);
+        let reader = {
+            let both = both.clone();
+            thread::spawn(move || {
+                let (cell, beside) = &*both;
+                let seen = beside.load(Relaxed);
+                assert!(seen == 5 || !cell.is_still(1));
+                let (meta, reading) = cell.read_of(&mut || ());
+                let expected = if meta.id == 1 { (1, 10) } else { (0, 0) };
+                assert_eq!((reading.polls, reading.since), expected);
+            })
+        };
+        both.0.renew(&meta(2));
+        both.1.store(0, Relaxed);
+        reader.join().expect("the reader");
+    });
+}
+
+#[test]
 fn loom_no_value_of_a_histogram_is_lost_or_counted_twice() {
     loom::model(|| {
         let histogram = Arc::new(Histogram::default());
