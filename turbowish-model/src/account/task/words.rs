@@ -127,7 +127,7 @@ mod tests {
     #[test]
     fn long_times_are_exact() {
         let cell = TaskCell::new(TaskMeta::new(1, 1, 0, 0));
-        let mut poll = |began: u64, hold: u64, ready: u64| {
+        let poll = |began: u64, hold: u64, ready: u64| {
             cell.begin(1, 0, began);
             cell.readied(WakeCause {
                 since: began - ready,
