@@ -12,3 +12,4 @@ pub mod event;
 mod loom_tests;
 pub mod query;
 pub mod snapshot;
+pub mod sorting;

@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 
 pub use self::proc_stats::{EdgeStats, ProcStats, SiteStats};
 use crate::account::metrics::{MetricKey, MetricStats};
+use crate::sorting;
 
 /// Reason why an event was not applied as reported: counted, never fatal (rules R1 to R5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,7 +101,7 @@ impl Aggregate {
         Self {
             procs: procs.collect(),
             anomalies: self.anomalies,
-            metrics: metrics.collect(),
+            metrics: sorting::map(metrics),
         }
     }
 }

@@ -13,6 +13,7 @@ use alloc::vec::Vec;
 pub use self::trend::{CELLS, Trend};
 use crate::account::aggregate::{Aggregate, ProcStats};
 use crate::account::metrics::{MetricKey, MetricStats};
+use crate::sorting;
 
 /// Number of fine ticks kept before they are merged.
 const FINE: usize = 40;
@@ -121,11 +122,12 @@ impl History {
             begin: self.last.at,
             procs: procs.collect(),
             busy: busy.collect(),
-            metrics: grown
-                .metrics
-                .into_iter()
-                .filter(|(_, metric)| metric.updates > 0)
-                .collect(),
+            metrics: sorting::map(
+                grown
+                    .metrics
+                    .into_iter()
+                    .filter(|(_, metric)| metric.updates > 0),
+            ),
         }
     }
 

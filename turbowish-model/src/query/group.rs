@@ -11,6 +11,7 @@ use super::QueryError;
 use crate::snapshot::column::{self, cell};
 use crate::snapshot::json::Record as _;
 use crate::snapshot::{TaskGroup, TaskRow};
+use crate::sorting;
 
 /// A grouping of rows.
 #[derive(Debug)]
@@ -94,7 +95,7 @@ pub(super) fn groups<'r>(
         }
     }
     let mut groups: Vec<TaskGroup> = groups.into_values().collect();
-    groups.sort_by_key(|group| Reverse(group.tasks));
+    sorting::by_key(&mut groups, |group| Reverse(group.tasks));
     groups.truncate(limit);
     groups
 }

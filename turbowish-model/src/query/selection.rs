@@ -14,6 +14,7 @@ use crate::snapshot::column::{self, Column, Context, Involved, Row, SortKey};
 use crate::snapshot::natural::Natural;
 use crate::snapshot::quantile::Distribution;
 use crate::snapshot::{Page, ProcRow, Snapshot, Table, TaskRow};
+use crate::sorting;
 
 macro_rules! selection {
     ($($(#[doc = $about:literal])+ $field:ident: $table:ident, $row:ty, $page:ident;)+) => {
@@ -328,8 +329,7 @@ impl<R: Row> Plan<R> {
             within::<R>(budget, looked, all)?;
             page.matched = page.rows.len() as u64;
         }
-        page.rows
-            .sort_by_cached_key(|row| self.order.key(row, context, involved));
+        sorting::by_cached_key(&mut page.rows, |row| self.order.key(row, context, involved));
         Ok(())
     }
 

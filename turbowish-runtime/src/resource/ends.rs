@@ -10,6 +10,7 @@ use super::{Resource, Role};
 use crate::hot::{current, switch};
 use crate::lock::lock;
 use crate::resource::cancel_safety;
+use turbowish_model::sorting;
 
 /// All ends of one channel.
 #[derive(Debug, Default)]
@@ -67,7 +68,7 @@ impl Ends {
                 }
             });
             let mut ends: Vec<Shown> = known.collect();
-            ends.sort_by_key(|end| end.user.is_none());
+            sorting::by_key(&mut ends, |end| end.user.is_none());
             // The lock is held, so every end in the total that was used is among them.
             let total = self.count(role).load(Ordering::Acquire);
             drop(used);

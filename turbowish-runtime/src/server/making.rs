@@ -115,5 +115,4 @@ impl Asked {
             Err(fault) => Err(Status::new(Code::InvalidArgument, fault.to_string())),
         })
     }
-
 }

@@ -88,13 +88,19 @@ impl Service {
         match method {
             Method::Hello => {
                 framing::message::<proto::HelloRequest>(&frame).map_err(unreadable)?;
-                Ok(Answer::whole(account, framed(framing::frame(&self.hello()))?))
+                Ok(Answer::whole(
+                    account,
+                    framed(framing::frame(&self.hello()))?,
+                ))
             }
             Method::Read => {
                 let query = self.query(framing::message(&frame).map_err(unreadable)?)?;
                 let made = self.make(&Arc::new(query), &account).await?;
                 // Counted as a message from here on, and no more as a snapshot.
-                Ok(Answer::whole(account, framed(framing::frame(&made.snapshot))?))
+                Ok(Answer::whole(
+                    account,
+                    framed(framing::frame(&made.snapshot))?,
+                ))
             }
             Method::Watch => {
                 let proto::WatchRequest { query, interval_ns } =

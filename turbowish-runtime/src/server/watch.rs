@@ -135,7 +135,6 @@ impl Pace {
     }
 }
 
-
 #[cfg(test)]
 mod tests {
     use std::time::Duration;

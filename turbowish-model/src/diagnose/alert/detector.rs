@@ -10,6 +10,7 @@ use super::memory::Memory;
 use super::{fold, rules, table, words};
 use crate::diagnose::situation::Situation;
 use crate::snapshot::alert::Alert;
+use crate::sorting;
 
 /// Maximum number of findings kept at once; further ones are discarded.
 const KEPT: usize = 1_000;
@@ -164,7 +165,9 @@ impl Detector {
         let raised = self.entries.iter().filter(|(_, entry)| entry.raised);
         let mut alerts: Vec<Alert> = raised.map(|(_, entry)| entry.alert(now)).collect();
         // Ties are ordered by identity: the entries are in that order, and the sort is stable.
-        alerts.sort_by_key(|alert| (alert.severity, alert.pitfall, alert.since));
+        sorting::by_key(&mut alerts, |alert| {
+            (alert.severity, alert.pitfall, alert.since)
+        });
         alerts
     }
 }

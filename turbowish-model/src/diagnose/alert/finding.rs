@@ -15,6 +15,7 @@ use crate::diagnose::wait_graph::Waits;
 use crate::snapshot::alert::{Alert, Party, PartyKind, Point};
 use crate::snapshot::pitfall::Pitfall;
 use crate::snapshot::{Place, TaskState};
+use crate::sorting;
 
 /// Part of an alert's identity, stable over scans.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -204,7 +205,7 @@ impl<'a> Scan<'a> {
             limits,
             memory,
             waits: Waits::of(situation),
-            tasks: tasks.map(|(at, task)| (task.id, at)).collect(),
+            tasks: sorting::map(tasks.map(|(at, task)| (task.id, at))),
         }
     }
 
@@ -247,7 +248,7 @@ pub(super) fn is_judged(task: &Task) -> bool {
 /// The leaves of the task's tree, where it waits; the deepest comes last.
 pub(super) fn leaves(task: &Task) -> Vec<&Node> {
     let nodes = task.tree.iter().filter(|node| !node.aside);
-    let parents: BTreeSet<u32> = nodes.clone().filter_map(|node| node.parent).collect();
+    let parents = sorting::set(nodes.clone().filter_map(|node| node.parent));
     let leaves = nodes.filter(|node| !parents.contains(&node.id));
     leaves.collect()
 }

@@ -8,6 +8,7 @@ use alloc::vec::Vec;
 use super::fixpoint::Solver;
 use super::graph::{Arc, Graph, Vertex};
 use super::{Cycle, CycleStep};
+use crate::sorting;
 
 /// Maximum number of starts from which a component's shortest cycle is searched. Components are
 /// usually small, but nothing bounds them.
@@ -32,7 +33,7 @@ pub(super) fn find(solver: &Solver<'_>) -> Vec<Cycle> {
             cycles.push((path[0].0, steps, part));
         }
     }
-    cycles.sort_by_key(|(first, ..)| *first);
+    sorting::by_key(&mut cycles, |(first, ..)| *first);
     let sets: Vec<&BTreeSet<usize>> = cycles.iter().map(|(_, _, part)| *part).collect();
     let owners = owners(&graph, &sets);
     cycles
@@ -48,9 +49,9 @@ pub(super) fn find(solver: &Solver<'_>) -> Vec<Cycle> {
 
 /// Builds a cycle. `vertices` are those that belong to it or wait for it.
 fn cycle(solver: &Solver<'_>, graph: &Graph, steps: Vec<CycleStep>, vertices: &[usize]) -> Cycle {
-    let members: BTreeSet<usize> = steps.iter().map(|step| step.task).collect();
+    let members = sorting::set(steps.iter().map(|step| step.task));
     let mut behind = BTreeSet::new();
-    let mut resources: BTreeSet<usize> = steps.iter().map(|step| step.resource).collect();
+    let mut resources = sorting::set(steps.iter().map(|step| step.resource));
     for &vertex in vertices {
         match graph.vertices[vertex] {
             Vertex::Leaf { task, .. } if !members.contains(&task) => {
@@ -67,7 +68,7 @@ fn cycle(solver: &Solver<'_>, graph: &Graph, steps: Vec<CycleStep>, vertices: &[
     }
     let tasks = &solver.situation.tasks;
     let mut behind: Vec<usize> = behind.into_iter().collect();
-    behind.sort_by_key(|&at| (&tasks[at].name, tasks[at].id));
+    sorting::by_key(&mut behind, |&at| (&tasks[at].name, tasks[at].id));
     let unlisted = resources.iter().map(|&r| {
         let resource = &solver.situation.resources[r];
         let listed = resource.waiters.len() as u64;

@@ -11,6 +11,7 @@ use super::blockers::{Blocker, Needs};
 use super::fixpoint::{Solution, Solver};
 use crate::account::resource::Role;
 use crate::diagnose::situation::FutureRef;
+use crate::sorting;
 
 /// A waiting future, or the side of a resource that is waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -65,7 +66,7 @@ impl Graph {
                 sides.extend(await_tree.waits[node].iter().map(|&wait| (wait, leaf)));
             }
         }
-        sides.sort_unstable();
+        sorting::ascending(&mut sides);
         let mut known = (usize::MAX, Vec::new(), Vec::new());
         for ((r, w), leaf) in sides {
             if known.0 != r {
@@ -163,12 +164,13 @@ impl Builder<'_> {
             }
         };
         let mut vertices: Vec<Vertex> = self.arcs.keys().copied().collect();
-        vertices.sort_by_key(key);
-        let numbers: BTreeMap<Vertex, usize> = vertices
-            .iter()
-            .enumerate()
-            .map(|(number, vertex)| (*vertex, number))
-            .collect();
+        sorting::by_key(&mut vertices, key);
+        let numbers = sorting::map(
+            vertices
+                .iter()
+                .enumerate()
+                .map(|(number, vertex)| (*vertex, number)),
+        );
         let arcs = vertices.iter().map(|vertex| {
             let mut arcs: Vec<Arc> = self.arcs[vertex]
                 .iter()
@@ -177,7 +179,7 @@ impl Builder<'_> {
                     Some(Arc { to, wait, link })
                 })
                 .collect();
-            arcs.sort_by_key(|arc| arc.to);
+            sorting::by_key(&mut arcs, |arc| arc.to);
             arcs
         });
         let arcs = arcs.collect();

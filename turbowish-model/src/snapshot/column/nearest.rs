@@ -4,6 +4,7 @@ use alloc::format;
 use alloc::string::String;
 
 use super::{PERCENTILES, Row, percentile_of};
+use crate::sorting;
 
 /// The known key most similar to a mistyped one; `None` if none is similar enough.
 #[must_use]
@@ -19,7 +20,7 @@ pub fn nearest<R: Row>(key: &str) -> Option<String> {
                 .map_or(f64::MAX, |known: f64| (known - wanted).abs())
         };
         let mut known = PERCENTILES;
-        known.sort_by(|a, b| {
+        sorting::by(&mut known, |a, b| {
             let by_number = off(a).total_cmp(&off(b));
             other(a).cmp(&other(b)).then(by_number)
         });

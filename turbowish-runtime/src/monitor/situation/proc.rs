@@ -11,6 +11,7 @@ use turbowish_model::snapshot::Spot;
 use super::{SituationBuilder, await_text};
 use crate::hot::call::OWN_BYTES;
 use crate::hot::never_polled;
+use turbowish_model::sorting;
 
 /// State of procs kept from one situation to the next.
 #[derive(Debug, Default)]
@@ -119,7 +120,9 @@ impl SituationBuilder<'_> {
             Some((self.callee(proc, bytes).unwrap_or(expr), bytes))
         });
         let mut parts: Vec<(String, u64)> = parts.collect();
-        parts.sort_by(|one, other| other.1.cmp(&one.1).then_with(|| one.0.cmp(&other.0)));
+        sorting::by(&mut parts, |one, other| {
+            other.1.cmp(&one.1).then_with(|| one.0.cmp(&other.0))
+        });
         parts.dedup();
         parts
     }

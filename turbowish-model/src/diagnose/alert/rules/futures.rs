@@ -16,6 +16,7 @@ use crate::snapshot::Spot;
 use crate::snapshot::alert::{Party, PartyKind, Severity};
 use crate::snapshot::pitfall::Pitfall;
 use crate::snapshot::units;
+use crate::sorting;
 
 pub(in crate::diagnose::alert) const DETACHED_FAILURE: PitfallRule = PitfallRule {
     severity: Severity::Alert,
@@ -56,7 +57,7 @@ pub(in crate::diagnose::alert) fn detached(scan: &Scan<'_>, found: &mut Vec<Find
         roots.entry(&ended.root).or_default().push(ended);
     }
     for (root, mut tasks) in roots {
-        tasks.sort_by_key(|ended| (ended.at, ended.id));
+        sorting::by_key(&mut tasks, |ended| (ended.at, ended.id));
         if let (Some(first), Some(last)) = (tasks.first(), tasks.last()) {
             found.push(panicked(root, &tasks, first.at, last));
         }

@@ -15,6 +15,7 @@ use crate::diagnose::situation::{Resource, Situation};
 use crate::snapshot::Spot;
 use crate::snapshot::alert::{Party, PartyKind};
 use crate::snapshot::pitfall::Pitfall;
+use crate::sorting;
 
 pub(in crate::diagnose::alert) const LOCK_ORDER_INVERSION: PitfallRule = PitfallRule {
     why: "If {one} holds {a} while {other} holds {b}, each waits for the other forever. It has not happened yet.",
@@ -79,7 +80,7 @@ impl Orders {
             .resources
             .iter()
             .filter(|resource| is_lock(resource));
-        let locks: BTreeSet<u64> = locks.map(|resource| resource.id).collect();
+        let locks = sorting::set(locks.map(|resource| resource.id));
         self.0
             .retain(|(a, b), _| locks.contains(a) && locks.contains(b));
         for edge in edges {
@@ -179,7 +180,7 @@ fn shown(situation: &Situation) -> Vec<Edge<'_>> {
         if claims.len() < 2 || leaf(task).is_none() {
             continue;
         }
-        claims.sort_by_key(|claim| (claim.0, claim.1));
+        sorting::by_key(claims, |claim| (claim.0, claim.1));
         for (nth, second) in claims.iter().enumerate() {
             for (before, first) in claims[..nth].iter().enumerate() {
                 // Two waits belong to branches: neither lock is held while the other is requested.

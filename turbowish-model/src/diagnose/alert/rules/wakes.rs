@@ -15,6 +15,7 @@ use crate::diagnose::situation::{Node, Task};
 use crate::snapshot::alert::Severity;
 use crate::snapshot::pitfall::Pitfall;
 use crate::snapshot::units;
+use crate::sorting;
 
 pub(in crate::diagnose::alert) const LOST_WAKER: PitfallRule = PitfallRule {
     severity: Severity::Alert,
@@ -102,7 +103,7 @@ pub(in crate::diagnose::alert) fn lost_wakers(scan: &Scan<'_>, found: &mut Vec<F
             .push((task, leaf));
     }
     for ((proc, line, column), mut lost) in places {
-        lost.sort_by_key(|(task, _)| (task.since, task.id));
+        sorting::by_key(&mut lost, |(task, _)| (task.since, task.id));
         let Some(&(first, leaf)) = lost.first() else {
             continue;
         };
