@@ -2,7 +2,6 @@
 //! anew for each type and each comparison, into 3 to 14 KB, and forty of them were a tenth of what
 //! TurboWish added to a program. All sorts here are stable.
 
-use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 
@@ -27,25 +26,6 @@ pub fn by_cached_key<T, K: Ord>(items: &mut [T], key: impl Fn(&T) -> K) {
 /// Sorts in ascending order.
 pub fn ascending<T: Ord>(items: &mut [T]) {
     by(items, T::cmp);
-}
-
-/// A set of these elements. They are put in one by one: `collect` would sort them first, by a sort
-/// for their type.
-pub fn set<T: Ord>(items: impl IntoIterator<Item = T>) -> BTreeSet<T> {
-    let mut set = BTreeSet::new();
-    for item in items {
-        set.insert(item);
-    }
-    set
-}
-
-/// A map of these entries, put in one by one.
-pub fn map<K: Ord, V>(entries: impl IntoIterator<Item = (K, V)>) -> BTreeMap<K, V> {
-    let mut map = BTreeMap::new();
-    for (key, value) in entries {
-        map.insert(key, value);
-    }
-    map
 }
 
 /// The places of the elements, in their order; at most `limit` of them, those that come first.

@@ -2,12 +2,11 @@
 
 mod proc_stats;
 
-use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 pub use self::proc_stats::{EdgeStats, ProcStats, SiteStats};
 use crate::account::metrics::{MetricKey, MetricStats};
-use crate::sorting;
+use crate::ordered::Map;
 
 /// Reason why an event was not applied as reported: counted, never fatal (rules R1 to R5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +32,7 @@ pub struct Aggregate {
     /// Number of anomalies of each kind, indexed by [`Anomaly`].
     pub anomalies: [u64; ANOMALIES],
     /// Counters and gauges of the program, by site and proc.
-    pub metrics: BTreeMap<MetricKey, MetricStats>,
+    pub metrics: Map<MetricKey, MetricStats>,
 }
 
 impl Aggregate {
@@ -101,7 +100,7 @@ impl Aggregate {
         Self {
             procs: procs.collect(),
             anomalies: self.anomalies,
-            metrics: sorting::map(metrics),
+            metrics: Map::from_iter(metrics),
         }
     }
 }

@@ -6,14 +6,14 @@
 
 mod trend;
 
-use alloc::collections::{BTreeMap, VecDeque};
+use alloc::collections::VecDeque;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 pub use self::trend::{CELLS, Trend};
 use crate::account::aggregate::{Aggregate, ProcStats};
 use crate::account::metrics::{MetricKey, MetricStats};
-use crate::sorting;
+use crate::ordered::Map;
 
 /// Number of fine ticks kept before they are merged.
 const FINE: usize = 40;
@@ -29,7 +29,7 @@ pub struct Totals {
     /// Totals since the start of accounting, closed at `at`.
     pub aggregate: Aggregate,
     /// Busy time in ticks by thread number, the open poll included.
-    pub busy: BTreeMap<u32, u64>,
+    pub busy: Map<u32, u64>,
 }
 
 /// Growth of the totals over one stretch of time.
@@ -39,7 +39,7 @@ struct Stretch {
     procs: Vec<(u32, ProcStats)>,
     busy: Vec<(u32, u64)>,
     /// Metrics that were updated in the stretch.
-    metrics: BTreeMap<MetricKey, MetricStats>,
+    metrics: Map<MetricKey, MetricStats>,
 }
 
 /// Totals since the start, and the growth of the last minute.
@@ -59,7 +59,7 @@ pub struct Window {
     /// which covers the window.
     pub aggregate: Aggregate,
     /// Busy time in ticks by thread number within the window.
-    pub busy: BTreeMap<u32, u64>,
+    pub busy: Map<u32, u64>,
     /// Length, in clock ticks.
     pub length: u64,
     /// The window begins at the start of accounting.
@@ -122,7 +122,7 @@ impl History {
             begin: self.last.at,
             procs: procs.collect(),
             busy: busy.collect(),
-            metrics: sorting::map(
+            metrics: Map::from_iter(
                 grown
                     .metrics
                     .into_iter()

@@ -2,12 +2,12 @@
 //! rows cannot compute the sums.
 
 use alloc::borrow::Cow;
-use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
 use super::QueryError;
+use crate::ordered::Map;
 use crate::snapshot::column::{self, cell};
 use crate::snapshot::json::Record as _;
 use crate::snapshot::{TaskGroup, TaskRow};
@@ -74,7 +74,7 @@ pub(super) fn groups<'r>(
     grouping: &Grouping<TaskRow>,
     limit: usize,
 ) -> Vec<TaskGroup> {
-    let mut groups: BTreeMap<String, TaskGroup> = BTreeMap::new();
+    let mut groups: Map<String, TaskGroup> = Map::new();
     for (at, row) in rows {
         let key = (grouping.key)(&row);
         match groups.get_mut(&key) {

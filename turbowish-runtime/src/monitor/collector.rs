@@ -6,7 +6,6 @@
 //! last ledger was read, or up to the end of the epoch if it was disarmed. Ledgers without a writer
 //! are folded into sums, and so are epochs without ledgers.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -18,13 +17,14 @@ use turbowish_model::collect::read::{OpenPollReading, ThreadReading};
 
 use crate::hot::origin::TaskOrigin;
 use crate::hot::thread::{self, ThreadLedger};
+use turbowish_model::ordered::Map;
 use turbowish_model::sorting;
 
 /// All ledgers that have not been folded yet.
 #[derive(Default)]
 pub(crate) struct Collector {
     past: Totals,
-    epochs: BTreeMap<u32, Epoch>,
+    epochs: Map<u32, Epoch>,
 }
 
 #[derive(Default)]

@@ -1,6 +1,5 @@
 //! Ends of a channel, and the task that last used each.
 
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
@@ -10,6 +9,7 @@ use super::{Resource, Role};
 use crate::hot::{current, switch};
 use crate::lock::lock;
 use crate::resource::cancel_safety;
+use turbowish_model::ordered::Map;
 use turbowish_model::sorting;
 
 /// All ends of one channel.
@@ -26,7 +26,7 @@ pub(crate) struct Ends {
 }
 
 /// Used ends by number.
-type UsedEnds = BTreeMap<usize, Arc<Used>>;
+type UsedEnds = Map<usize, Arc<Used>>;
 
 /// An end that was used, or is named by an intent.
 #[derive(Debug)]

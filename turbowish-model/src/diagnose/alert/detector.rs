@@ -1,7 +1,6 @@
 //! Detector: turns the findings of each scan into alerts that are raised once, keep their identity,
 //! and are cleared once.
 
-use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
 use super::finding::{Finding, Key, Scan, Subject};
@@ -9,6 +8,7 @@ use super::limits::{Limit, Limits};
 use super::memory::Memory;
 use super::{fold, rules, table, words};
 use crate::diagnose::situation::Situation;
+use crate::ordered::{Map, Set};
 use crate::snapshot::alert::Alert;
 use crate::sorting;
 
@@ -21,7 +21,7 @@ const KEPT: usize = 1_000;
 pub struct Detector {
     limits: Limits,
     memory: Memory,
-    entries: BTreeMap<Key, Entry>,
+    entries: Map<Key, Entry>,
 }
 
 /// A finding, and how often it was seen.
@@ -71,7 +71,7 @@ impl Detector {
 
     /// Updates the entries with the findings of a scan and those that were folded.
     fn take(&mut self, now: u64, found: Vec<Finding>, folded: Vec<Finding>) {
-        let mut seen = BTreeSet::new();
+        let mut seen = Set::new();
         for finding in found {
             let key = self.adopt(&finding, &seen);
             let key = (finding.alert.pitfall, key);
@@ -116,7 +116,7 @@ impl Detector {
 
     /// The subjects under which a finding is already known; for a cycle, those of the earlier cycle
     /// that it shares tasks and resources with.
-    fn adopt(&self, finding: &Finding, seen: &BTreeSet<Key>) -> BTreeSet<Subject> {
+    fn adopt(&self, finding: &Finding, seen: &Set<Key>) -> Set<Subject> {
         let pitfall = finding.alert.pitfall;
         let key = (pitfall, finding.subjects.clone());
         if !fold::is_cycle(pitfall) || self.entries.contains_key(&key) {

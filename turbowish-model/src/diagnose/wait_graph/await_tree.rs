@@ -4,8 +4,8 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::diagnose::situation::{FutureRef, Node, NodeKind, Task};
+use crate::ordered::Map;
 use crate::snapshot::TaskState;
-use crate::sorting;
 
 /// A wait: index of the resource in the situation, and of the waiter in the resource.
 pub(super) type Wait = (usize, usize);
@@ -29,7 +29,7 @@ impl AwaitTree {
     /// Builds the tree of a task with the waits of its nodes.
     pub(super) fn new(task: &Task, seated: &[(u32, Wait)]) -> Self {
         let nodes = &task.tree;
-        let places = sorting::map(nodes.iter().enumerate().map(|(at, node)| (node.id, at)));
+        let places = Map::from_iter(nodes.iter().enumerate().map(|(at, node)| (node.id, at)));
         let mut await_tree = Self {
             // A paused task does not become free: what waits for others would still wait after the
             // pause.

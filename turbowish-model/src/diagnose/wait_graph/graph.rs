@@ -1,8 +1,6 @@
 //! Graph of stuck waits: leaves of await trees, and between them the sides of resources that they
 //! wait for.
 
-use alloc::collections::BTreeMap;
-use alloc::collections::btree_map::Entry;
 use alloc::vec::Vec;
 
 use super::Dependency;
@@ -11,6 +9,7 @@ use super::blockers::{Blocker, Needs};
 use super::fixpoint::{Solution, Solver};
 use crate::account::resource::Role;
 use crate::diagnose::situation::FutureRef;
+use crate::ordered::Map;
 use crate::sorting;
 
 /// A waiting future, or the side of a resource that is waited for.
@@ -48,7 +47,7 @@ type Unnumbered = (Vertex, Option<Wait>, Option<Dependency>);
 /// Collects arcs before vertices are numbered.
 struct Builder<'a> {
     solver: &'a Solver<'a>,
-    arcs: BTreeMap<Vertex, Vec<Unnumbered>>,
+    arcs: Map<Vertex, Vec<Unnumbered>>,
 }
 
 impl Graph {
@@ -56,7 +55,7 @@ impl Graph {
     pub(super) fn of(solver: &Solver<'_>) -> Self {
         let mut builder = Builder {
             solver,
-            arcs: BTreeMap::new(),
+            arcs: Map::new(),
         };
         let mut sides = Vec::new();
         for (&task, await_tree) in &solver.await_trees {
@@ -103,8 +102,8 @@ impl Builder<'_> {
             }
         };
         self.add(leaf, [side].into(), Some((r, w)), None);
-        if let Entry::Vacant(entry) = self.arcs.entry(side) {
-            entry.insert(Vec::new());
+        if !self.arcs.contains_key(&side) {
+            self.arcs.insert(side, Vec::new());
             for blocker in blockers {
                 let blamed = match side {
                     Vertex::Each(needs) => self.solver.is_needed(needs, blockers, blocker),
@@ -165,7 +164,7 @@ impl Builder<'_> {
         };
         let mut vertices: Vec<Vertex> = self.arcs.keys().copied().collect();
         sorting::by_key(&mut vertices, key);
-        let numbers = sorting::map(
+        let numbers = Map::from_iter(
             vertices
                 .iter()
                 .enumerate()

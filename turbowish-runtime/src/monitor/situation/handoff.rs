@@ -9,6 +9,7 @@ use turbowish_model::diagnose::situation::HandoffCandidate;
 use super::SituationBuilder;
 use super::id_hash::IdHash;
 use crate::monitor::tasks::LiveTask;
+use turbowish_model::ordered::Set;
 use turbowish_model::sorting;
 
 /// A task is normally polled this soon after it was spawned: one first seen later was spawned by
@@ -28,14 +29,14 @@ struct NewTasks {
 impl SituationBuilder<'_> {
     /// Handoff candidates of the tasks that wait for a resource and hold one or use an end of one.
     pub(super) fn candidates(&self) -> Vec<HandoffCandidate> {
-        let waiting = sorting::set(
+        let waiting = Set::from_iter(
             self.resources
                 .iter()
                 .flat_map(|reading| &reading.waiters)
                 .map(|waiter| waiter.who.task),
         );
         let owns = |task: &u64| *task != 0 && waiting.contains(task);
-        let owners = sorting::set(self.resources.iter().flat_map(owners).filter(owns));
+        let owners = Set::from_iter(self.resources.iter().flat_map(owners).filter(owns));
         if owners.is_empty() {
             return Vec::new();
         }

@@ -11,6 +11,7 @@ use crate::diagnose::alert::table::PitfallRule;
 use crate::diagnose::alert::words::{self, does, many, time};
 use crate::diagnose::situation::{Resource, Situation, Task, TaskKind, WaitingTask};
 use crate::diagnose::wait_graph::{self, Cycle, Dependency, Evidence};
+use crate::ordered::Set;
 use crate::snapshot::alert::{Behind, Point, Severity, Step};
 use crate::snapshot::pitfall::Pitfall;
 use crate::snapshot::units;
@@ -193,8 +194,8 @@ fn summary(arcs: &[ArcCut<'_>], alone: bool) -> String {
     if alone {
         return "a task waits for itself".to_string();
     }
-    let tasks = sorting::set(arcs.iter().map(|arc| arc.task.id));
-    let resources = sorting::set(arcs.iter().map(|arc| arc.resource.id));
+    let tasks = Set::from_iter(arcs.iter().map(|arc| arc.task.id));
+    let resources = Set::from_iter(arcs.iter().map(|arc| arc.resource.id));
     let (tasks, resources) = (tasks.len() as u64, resources.len() as u64);
     format!(
         "{} and {} wait in a cycle",

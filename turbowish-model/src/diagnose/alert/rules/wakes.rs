@@ -1,6 +1,5 @@
 //! Rules for wakes that can no longer come, that have no effect, or that cost more than needed.
 
-use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -12,6 +11,7 @@ use crate::diagnose::alert::quantity::{is_more, is_part};
 use crate::diagnose::alert::table::PitfallRule;
 use crate::diagnose::alert::words::{self, brief, many};
 use crate::diagnose::situation::{Node, Task};
+use crate::ordered::Map;
 use crate::snapshot::alert::Severity;
 use crate::snapshot::pitfall::Pitfall;
 use crate::snapshot::units;
@@ -76,7 +76,7 @@ pub(in crate::diagnose::alert) const WAKER_CHURN: PitfallRule = PitfallRule {
 };
 
 /// Proc, line and column, and the tasks that wait there.
-type Places<'a> = BTreeMap<(&'a str, u32, u32), Vec<(&'a Task, &'a Node)>>;
+type Places<'a> = Map<(&'a str, u32, u32), Vec<(&'a Task, &'a Node)>>;
 
 /// The leaf of a task, and its await point as text.
 fn stands(task: &Task) -> (Option<&Node>, String) {
