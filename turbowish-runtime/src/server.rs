@@ -25,6 +25,7 @@ mod worker;
 
 use std::fmt;
 use std::path::PathBuf;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -32,6 +33,7 @@ use accept::{Incoming, Listen};
 use admit::Slots;
 use quota::House;
 use service::Service;
+use tokio::task::JoinHandle;
 use turbowish_model::query::{Budget, Query, QueryError};
 use turbowish_model::snapshot::{Accounting, Process, Snapshot};
 use turbowish_wire::{PauseTask, discovery};
@@ -186,6 +188,13 @@ async fn listen_on<L: Listen>(
     let mut incoming = Incoming::new(listener, slots);
     loop {
         let stream = incoming.next().await;
-        tokio::spawn(connection::serve(stream, gate.clone(), service.clone()));
+        let serving = connection::serve(stream, gate.clone(), service.clone());
+        spawn(Box::pin(serving));
     }
+}
+
+/// Spawns a task on the monitor's runtime. One type of future for all of them: tokio is compiled
+/// anew for each, into 10 KB.
+pub(crate) fn spawn(task: Pin<Box<dyn Future<Output = ()> + Send>>) -> JoinHandle<()> {
+    tokio::spawn(task)
 }

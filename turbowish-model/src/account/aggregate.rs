@@ -86,21 +86,23 @@ impl Aggregate {
         }
     }
 
-    /// Difference to an earlier closed state.
+    /// Growth since an earlier closed state of the same counters: of each proc and each metric that
+    /// has changed. Most have not, within a tick.
     #[must_use]
-    pub fn since(&self, earlier: &Self) -> Self {
+    pub fn grown_since(
+        &self,
+        earlier: &Self,
+    ) -> (Vec<(u32, ProcStats)>, Map<MetricKey, MetricStats>) {
         let nothing = ProcStats::default();
-        let procs = self.procs.iter().enumerate();
-        let procs = procs.map(|(id, proc)| proc.since(earlier.procs.get(id).unwrap_or(&nothing)));
-        let none = MetricStats::default();
-        let metrics = self.metrics.iter().map(|(key, metric)| {
-            let before = earlier.metrics.get(key).unwrap_or(&none);
-            (*key, metric.since(before))
+        let procs = (0..).zip(&self.procs).filter_map(|(id, proc)| {
+            let before = earlier.procs.get(id as usize).unwrap_or(&nothing);
+            (!proc.is_still_since(before)).then(|| (id, proc.since(before)))
         });
-        Self {
-            procs: procs.collect(),
-            anomalies: self.anomalies,
-            metrics: Map::from_iter(metrics),
-        }
+        let none = MetricStats::default();
+        let metrics = self.metrics.iter().filter_map(|(key, metric)| {
+            let before = earlier.metrics.get(key).unwrap_or(&none);
+            (metric.updates > before.updates).then(|| (*key, metric.since(before)))
+        });
+        (procs.collect(), metrics.collect())
     }
 }

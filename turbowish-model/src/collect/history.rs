@@ -111,23 +111,16 @@ impl History {
     }
 
     fn stretch(&self, totals: &Totals) -> Stretch {
-        let grown = totals.aggregate.since(&self.last.aggregate);
-        let procs = (0..).zip(grown.procs);
-        let procs = procs.filter(|(_, proc)| !proc.is_still());
+        let (procs, metrics) = totals.aggregate.grown_since(&self.last.aggregate);
         let busy = totals.busy.iter().filter_map(|(&thread, &busy)| {
             let grown = busy.saturating_sub(self.last.busy.get(&thread).copied().unwrap_or(0));
             (grown > 0).then_some((thread, grown))
         });
         Stretch {
             begin: self.last.at,
-            procs: procs.collect(),
+            procs,
             busy: busy.collect(),
-            metrics: Map::from_iter(
-                grown
-                    .metrics
-                    .into_iter()
-                    .filter(|(_, metric)| metric.updates > 0),
-            ),
+            metrics,
         }
     }
 

@@ -17,6 +17,7 @@ use turbowish_wire::framing::HEAD_BYTES;
 use super::admit::{Admitted, Gate, Pass};
 use super::answer::Answer;
 use super::service::{Method, Service};
+use super::spawn;
 use super::status::{Code, Status};
 
 /// Maximum size of a request, in bytes: it contains one query.
@@ -65,7 +66,7 @@ pub(super) async fn serve(stream: Admitted, gate: Gate, service: Service) {
         };
         pulse.iter_mut().for_each(Pulse::heard);
         let reply = reply(request, gate.clone(), service.clone(), Arc::clone(&pass));
-        tokio::spawn(respond_with(respond, Box::pin(reply)));
+        spawn(Box::pin(respond_with(respond, Box::pin(reply))));
     }
 }
 
