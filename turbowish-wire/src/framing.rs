@@ -72,6 +72,7 @@ pub fn message<M: Message + Weighed + Default>(frame: &[u8]) -> Result<M, Unread
 }
 
 /// Bytes of an encoded snapshot.
+#[inline(never)]
 #[must_use]
 pub fn size(snapshot: &proto::Snapshot) -> usize {
     snapshot.encoded_len()
