@@ -50,7 +50,6 @@ impl<K, V> Map<K, V> {
     }
 
     /// The entries.
-    #[must_use]
     pub fn iter(&self) -> Iter<'_, K, V> {
         self.into_iter()
     }
