@@ -173,8 +173,8 @@ impl<K: Ord, V> Map<K, V> {
     }
 
     /// The entry of a key, which may be missing.
-    pub fn entry(&mut self, key: K) -> Entry<'_, K, V> {
-        Entry {
+    pub fn entry(&mut self, key: K) -> MapEntry<'_, K, V> {
+        MapEntry {
             place: self.place(&key),
             key,
             map: self,
@@ -183,13 +183,13 @@ impl<K: Ord, V> Map<K, V> {
 }
 
 /// An entry of a [`Map`], which may be missing.
-pub struct Entry<'m, K, V> {
+pub struct MapEntry<'m, K, V> {
     map: &'m mut Map<K, V>,
     key: K,
     place: Result<Place, Place>,
 }
 
-impl<'m, K: Ord, V> Entry<'m, K, V> {
+impl<'m, K: Ord, V> MapEntry<'m, K, V> {
     /// The value, which is made if it is missing.
     pub fn or_insert_with(self, make: impl FnOnce() -> V) -> &'m mut V {
         match self.place {

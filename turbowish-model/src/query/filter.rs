@@ -132,7 +132,7 @@ impl FilterNode {
 }
 
 /// What a filter reads of a row. It is evaluated by code that is compiled once for all tables.
-trait Look {
+trait AnyRow {
     /// Texts searched by bare words.
     fn texts(&self) -> &Texts;
 
@@ -157,7 +157,7 @@ struct Looked<'r, R: 'static> {
 /// Cost of reading a column's value, in steps.
 const READ: u64 = 8;
 
-impl<R: Row> Look for Looked<'_, R> {
+impl<R: Row> AnyRow for Looked<'_, R> {
     fn texts(&self) -> &Texts {
         self.texts.get_or_init(|| {
             let mut texts = Texts::default();
@@ -182,7 +182,7 @@ impl<R: Row> Look for Looked<'_, R> {
 
 impl FilterNode {
     /// Three-valued: `None` is unknown, and so is its negation.
-    fn eval(&self, looked: &dyn Look) -> Option<bool> {
+    fn eval(&self, looked: &dyn AnyRow) -> Option<bool> {
         let each = |part: &Self| part.eval(looked);
         match self {
             Self::All(parts) => fold(parts.iter().map(each), false),

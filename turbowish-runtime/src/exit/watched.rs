@@ -77,14 +77,14 @@ type Work = Box<dyn FnOnce(&Steps) + Send>;
 /// What the exiting thread shares with that of the work. A channel of the standard library would
 /// add 50 KB of code to every program.
 #[derive(Default)]
-struct Shared {
+struct Watched {
     steps: Steps,
     work: Mutex<Option<Work>>,
     is_over: Mutex<bool>,
     ended: Condvar,
 }
 
-impl Shared {
+impl Watched {
     fn work(&self) {
         let work = lock(&self.work).take();
         if let Some(work) = work {
@@ -107,18 +107,18 @@ impl Shared {
 
 /// Runs the work, and waits for its end as long as it makes progress.
 pub(super) fn run(work: impl FnOnce(&Steps) + Send + 'static) {
-    let shared = Arc::new(Shared::default());
-    *lock(&shared.work) = Some(Box::new(work));
-    let there = shared.clone();
+    let watched = Arc::new(Watched::default());
+    *lock(&watched.work) = Some(Box::new(work));
+    let there = watched.clone();
     // The thread has signals blocked, including those caused by its own errors: SIGPIPE, SIGXFSZ.
     let started = thread::start("turbowish-report", move || {
         there.work();
         there.end();
     });
     match started {
-        Ok(_) => wait(&shared),
+        Ok(_) => wait(&watched),
         // Without a thread the work runs here, and the exit waits for it without a limit.
-        Err(_) => shared.work(),
+        Err(_) => watched.work(),
     }
 }
 
@@ -132,10 +132,10 @@ fn netted(work: Work, steps: &Steps) {
     let _ = INSIDE.try_with(|inside| inside.set(false));
 }
 
-fn wait(shared: &Shared) {
-    let (mut before, mut since) = (shared.steps.now(), Instant::now());
-    while !shared.is_over_soon() {
-        let now = shared.steps.now();
+fn wait(watched: &Watched) {
+    let (mut before, mut since) = (watched.steps.now(), Instant::now());
+    while !watched.is_over_soon() {
+        let now = watched.steps.now();
         if now != before {
             (before, since) = (now, Instant::now());
         } else if since.elapsed() >= now.1.patience() {

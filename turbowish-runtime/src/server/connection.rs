@@ -52,11 +52,11 @@ pub(super) async fn serve(stream: Admitted, gate: Gate, service: Service) {
     let Ok(mut connection) = connection.await else {
         return;
     };
-    let mut pulse = connection.ping_pong().map(Pulse::new);
+    let mut keepalive = connection.ping_pong().map(Keepalive::new);
     loop {
         let next = std::future::poll_fn(|context| {
-            let pulse = pulse.as_mut().map(|pulse| pulse.poll(context));
-            match pulse {
+            let keepalive = keepalive.as_mut().map(|keepalive| keepalive.poll(context));
+            match keepalive {
                 Some(Poll::Ready(())) => Poll::Ready(None),
                 _ => connection.poll_accept(context),
             }
@@ -64,7 +64,7 @@ pub(super) async fn serve(stream: Admitted, gate: Gate, service: Service) {
         let Some(Ok((request, respond))) = next.await else {
             return;
         };
-        pulse.iter_mut().for_each(Pulse::heard);
+        keepalive.iter_mut().for_each(Keepalive::heard);
         let reply = reply(request, gate.clone(), service.clone(), Arc::clone(&pass));
         spawn(Box::pin(respond_with(respond, Box::pin(reply))));
     }
@@ -174,14 +174,14 @@ async fn send(mut answer: Answer, mut stream: SendStream<Bytes>) {
 }
 
 /// Finds out whether a silent client is still there.
-struct Pulse {
+struct Keepalive {
     ping: PingPong,
     /// When to ping, or when to give up.
     due: Pin<Box<Sleep>>,
     is_asked: bool,
 }
 
-impl Pulse {
+impl Keepalive {
     fn new(ping: PingPong) -> Self {
         Self {
             ping,
