@@ -19,7 +19,7 @@ use crate::sorting;
 macro_rules! selection {
     ($($(#[doc = $about:literal])+ $field:ident: $table:ident, $row:ty, $page:ident;)+) => {
         /// The rows to keep of a snapshot. Parsed once, applied at every tick.
-        #[derive(Debug)]
+        #[derive(Debug, Default)]
         pub struct Selection {
             $($field: Option<Plan<$row>>,)+
             group: Option<&'static Grouping<TaskRow>>,
@@ -27,10 +27,14 @@ macro_rules! selection {
 
         impl Selection {
             fn of(query: &Query) -> Result<Self, QueryError> {
-                Ok(Self {
-                    $($field: query.$field.as_ref().map(Plan::parse).transpose()?,)+
-                    group: group::grouping(query.tasks.as_ref().map_or("", |rows| &rows.group))?,
-                })
+                // One after the other into a whole: there is only one place to drop on an error.
+                let mut selection = Self::default();
+                $(if let Some(rows) = &query.$field {
+                    selection.$field = Some(Plan::parse(rows)?);
+                })+
+                let group = query.tasks.as_ref().map_or("", |rows| &rows.group);
+                selection.group = group::grouping(group)?;
+                Ok(selection)
             }
 
             /// All tables but those of tasks and alerts, whose rows are needed for the others.
