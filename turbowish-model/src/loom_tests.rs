@@ -219,7 +219,7 @@ fn poll(ledger: &Ledger, call: &mut Call, how: PollEnd) {
 fn ledger_is_exact(before: fn(&Ledger, &mut [Call; 2]), meanwhile: fn(&Ledger, &mut [Call; 2])) {
     // One preemption anywhere, and whatever loads may see then: tens of thousands of runs.
     interrupted(1, move || {
-        let ledger = Arc::new(Ledger::new(1));
+        let ledger = Arc::new(Ledger::new(1, &alloc::sync::Arc::default()));
         let mut calls = [Call::default(), Call::default()];
         before(&ledger, &mut calls);
         let reader = {

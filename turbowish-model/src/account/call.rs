@@ -1,8 +1,8 @@
 //! Per-call account: the few words stored in a call itself, from which a poll learns about earlier
 //! polls.
 
-use crate::account::counters::PROC_LIMIT;
 use crate::account::ledger::Charge;
+use crate::account::paths::PathId;
 
 /// A proc as a ledger addresses it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,12 +74,8 @@ const ENDED: u32 = 1 << 14;
 const POLLED: u32 = 1 << 15;
 /// The call is the root of a task for which there was no room.
 const ROWLESS: u32 = 1 << 16;
-/// Bits above the flags, in a call only: id plus one of the proc that created it; 0 if none. A
-/// frame stores it in a field.
-const CREATOR_SHIFT: u32 = 17;
-const CREATOR: u32 = u32::MAX << CREATOR_SHIFT;
-
-const _: () = assert!(PROC_LIMIT <= CREATOR >> CREATOR_SHIFT);
+/// The call is the operand of its caller's await: polled by nothing else.
+pub(crate) const FUSED: u32 = 1 << 17;
 
 /// Origin of a call: the epoch it is registered with and the proc that created it. One word, so
 /// that it is passed to a new call in a register.
@@ -94,7 +90,7 @@ impl Origin {
     #[inline]
     pub(crate) const fn new(epoch: u32, creator: Option<u32>) -> Self {
         let creator = match creator {
-            Some(creator) => (creator + 1) << CREATOR_SHIFT,
+            Some(creator) => creator + 1,
             None => 0,
         };
         Self((creator as u64) << u32::BITS | epoch as u64)
@@ -107,6 +103,11 @@ impl Origin {
 pub struct Call {
     epoch: u32,
     state: u32,
+    /// Who polls it; 0 before the first poll.
+    pub(crate) path: PathId,
+    /// The await point at which it waits, as a path; 0 if it does not wait. Before the first poll:
+    /// id plus one of the proc that created it; 0 if none.
+    pub(crate) unit: PathId,
     pub(crate) running: u64,
     pub(crate) inclusive: u64,
     /// End of the last poll that ended pending, in ticks.
@@ -122,7 +123,9 @@ impl Call {
     pub const fn new(origin: Origin) -> Self {
         Self {
             epoch: origin.0 as u32,
-            state: (origin.0 >> u32::BITS) as u32,
+            state: 0,
+            path: 0,
+            unit: (origin.0 >> u32::BITS) as u32,
             running: 0,
             inclusive: 0,
             suspended: 0,
@@ -207,16 +210,14 @@ impl Call {
         self.state & (SITE | DIRECT)
     }
 
-    /// Id plus one of the proc that created the call; 0 if none.
-    #[inline]
-    pub(crate) const fn creator(&self) -> u32 {
-        self.state >> CREATOR_SHIFT
-    }
-
-    /// Id of the proc that created the call.
+    /// Id of the proc that created the call, which was not polled yet.
     #[must_use]
     pub const fn maker(&self) -> Option<u32> {
-        self.creator().checked_sub(1)
+        if self.is_polled() {
+            None
+        } else {
+            self.unit.checked_sub(1)
+        }
     }
 
     /// Starts a poll. Returns the call's place, for the frame.
@@ -224,7 +225,13 @@ impl Call {
     pub(crate) const fn enter(&mut self) -> u32 {
         let state = self.state;
         self.state = state & !PENDING | POLLED;
-        state & (SITE | MARK | FORK | DIRECT | PENDING)
+        state & (SITE | MARK | FORK | DIRECT | FUSED | PENDING)
+    }
+
+    /// Records that the call is the operand of its caller's await.
+    #[inline]
+    pub(crate) const fn fuse(&mut self) {
+        self.state |= FUSED;
     }
 
     /// Ends a poll; `place` is that of the frame.

@@ -6,29 +6,35 @@
 //!
 //! The rules follow the occupancy definitions. A frame charges its duration minus the time of the
 //! frames directly nested in it. Frames above a root frame are foreign to the frames below it. A
-//! proc that is already on its task's stack adds nothing to its inclusive time.
+//! proc that is already on its task's stack adds nothing to its inclusive time: the path of a call
+//! says so.
 
 mod branch;
 mod drop_group;
 mod frame;
+mod look;
 mod poll;
 mod publish;
 mod side_effects;
 
+use alloc::sync::Arc;
 use core::sync::atomic::Ordering::Relaxed;
 
 pub use self::drop_group::DropGroup;
 use self::drop_group::LastDrop;
 pub use self::frame::{Charge, Start};
-pub(crate) use self::frame::{Frame, OUTER, ROOT};
+pub(crate) use self::frame::{Frame, ROOT};
 use self::frame::{REUSE_DOWN, REUSE_NONE, REUSE_UNCHANGED, REUSE_UP};
+use self::look::Look;
+pub(crate) use self::look::Seen;
 pub use self::side_effects::{ChainHead, Marked};
 use crate::account::aggregate::{ANOMALIES, Anomaly};
 use crate::account::append_vec::AppendVec;
 use crate::account::await_stack::AwaitStack;
 use crate::account::call::{Call, Origin, Outcome, ProcKey, SITE};
-use crate::account::counters::{CounterPages, ProcCounters, Sum};
+use crate::account::counters::{PROC_LIMIT, Pages, PathCounters, ProcCounters, Word, chunks};
 use crate::account::histogram::add;
+use crate::account::paths::{PATH_IDS, PathId, Paths};
 use crate::account::resource::CurrentCall;
 use crate::account::seqlock::{SeqLock, WriteGuard};
 use crate::account::sync::{AtomicU32, AtomicU64, in_place};
@@ -45,6 +51,8 @@ pub struct Ledger {
     pub(crate) sequence: SeqLock,
     last: AtomicU64,
     busy: AtomicU64,
+    /// Number of events so far.
+    events: AtomicU64,
     epoch: u32,
     depth: AtomicU32,
     base: AtomicU32,
@@ -56,18 +64,24 @@ pub struct Ledger {
     moved: AtomicU32,
     tick: AtomicU32,
     pub(crate) frames: AppendVec<Frame, FRAMES>,
-    pub(crate) rows: CounterPages,
+    pub(crate) paths: Arc<Paths>,
+    pub(crate) rows: Pages<PathCounters, { chunks(PATH_IDS) }>,
+    pub(crate) procs: Pages<ProcCounters, { chunks(PROC_LIMIT) }>,
+    look: Look,
     await_stack: AwaitStack,
     fall: LastDrop,
     anomalies: [AtomicU64; ANOMALIES],
 }
 
 impl Ledger {
-    /// Creates an empty ledger. Calls registered under another epoch are new to it.
+    /// Creates an empty ledger. All ledgers of a process share the `paths`. Calls registered under
+    /// another epoch are new to it.
     #[must_use]
-    pub fn new(epoch: u32) -> Self {
+    pub fn new(epoch: u32, paths: &Arc<Paths>) -> Self {
         Self {
             epoch,
+            paths: paths.clone(),
+            events: AtomicU64::new(0),
             sequence: SeqLock::default(),
             last: AtomicU64::new(0),
             busy: AtomicU64::new(0),
@@ -78,7 +92,9 @@ impl Ledger {
             moved: AtomicU32::new(0),
             tick: AtomicU32::new(1),
             frames: AppendVec::default(),
-            rows: CounterPages::default(),
+            rows: Pages::default(),
+            procs: Pages::default(),
+            look: Look::default(),
             await_stack: AwaitStack::default(),
             fall: LastDrop::default(),
             anomalies: core::array::from_fn(|_| AtomicU64::new(0)),
@@ -132,9 +148,11 @@ impl Ledger {
         self.reuse.store(REUSE_NONE, Relaxed);
     }
 
-    #[inline]
+    #[inline(always)]
     fn write(&self) -> WriteGuard<'_> {
-        self.sequence.write()
+        let writing = self.sequence.write();
+        self.notice();
+        writing
     }
 
     #[cold]
@@ -167,16 +185,33 @@ impl Ledger {
 
     #[inline]
     fn register(&self, proc: ProcKey, t: u64) -> Origin {
-        let row = self.rows.at(proc.id);
-        row.add(Sum::Calls, 1);
-        row.add(Sum::Wall, t.wrapping_neg());
-        row.add(Sum::Unstarted, t.wrapping_neg());
-        row.future_bytes(proc.future_bytes);
-        let creator = self.top().map(|top| top.proc.load(Relaxed));
-        if let Some(creator) = creator {
-            row.edge(creator).created();
-        }
+        self.step();
+        self.procs.at(proc.id).future_bytes(proc.future_bytes);
+        let creator = self.top().map(|top| self.proc_of(top));
+        let row = self.row(self.path_of_root(proc.id, creator));
+        row.add(Word::Created, 1);
+        row.subtract(Word::CreatedAt, t);
         Origin::new(self.epoch, creator)
+    }
+
+    /// The counters of a path, to be written: within a write section.
+    #[inline(always)]
+    fn row(&self, path: PathId) -> &PathCounters {
+        let row = self.rows.at(path);
+        row.keep_for(self.look.noticed.load(Relaxed));
+        row
+    }
+
+    /// Counts an event.
+    #[inline(always)]
+    fn step(&self) {
+        add(&self.events, 1);
+    }
+
+    /// Proc id of an open poll.
+    #[inline]
+    fn proc_of(&self, frame: &Frame) -> u32 {
+        self.paths.key(frame.path.load(Relaxed)).proc()
     }
 
     #[inline]
@@ -196,7 +231,7 @@ impl Ledger {
         let root = self.frames.at(self.base.load(Relaxed) as usize);
         CurrentCall {
             task: root.key.load(Relaxed),
-            proc: top.proc.load(Relaxed).wrapping_add(1),
+            proc: self.proc_of(top).wrapping_add(1),
             site: (top.place.load(Relaxed) & SITE) as u16,
             poll: root.start.load(Relaxed),
         }
@@ -207,7 +242,7 @@ impl Ledger {
     pub fn ready(&self, latency: u64) {
         if let Some(top) = self.top() {
             let writing = self.write();
-            self.rows.at(top.proc.load(Relaxed)).ready(latency);
+            self.procs.at(self.proc_of(top)).ready(latency);
             drop(writing);
         }
     }
@@ -221,36 +256,6 @@ impl Ledger {
         }
     }
 
-    /// Ends a call. `recorded` states that its populations are already up to date.
-    #[inline(never)]
-    fn finish(
-        &self,
-        call: &mut Call,
-        row: &ProcCounters,
-        t: u64,
-        outcome: Outcome,
-        recorded: bool,
-    ) {
-        row.add(Sum::Wall, t);
-        match outcome {
-            Outcome::Ready => row.add(Sum::Ready, 1),
-            Outcome::Err => {
-                row.add(Sum::Ready, 1);
-                row.add(Sum::Err, 1);
-            }
-            Outcome::Cancelled => row.add(Sum::Cancelled, 1),
-            Outcome::Panicked => row.add(Sum::Panicked, 1),
-        }
-        if !call.is_polled() {
-            row.add(Sum::NeverPolled, 1);
-            row.add(Sum::Started, 1);
-            row.add(Sum::Unstarted, t);
-        } else {
-            row.charge_call(call.running, call.inclusive, recorded);
-        }
-        call.end();
-    }
-
     /// Records the drop of a call. Ignored if the call has ended, or was never registered with this
     /// epoch.
     #[inline]
@@ -260,6 +265,11 @@ impl Ledger {
         }
         let writing = self.write();
         let t = self.clamp(t);
+        self.step();
+        if !call.is_polled() {
+            self.drop_unpolled(call, proc, t);
+            return drop(writing);
+        }
         if call.is_suspended()
             && let Some(top) = self.top()
         {
@@ -270,14 +280,25 @@ impl Ledger {
             self.moved.store(1, Relaxed);
             self.fall(top, call, proc);
         }
-        let row = self.rows.at(proc);
-        if call.is_suspended() {
-            let site = row.site(call.site());
-            site.resume(call.suspended, t);
-            site.cancel();
+        if call.unit != 0 && call.is_suspended() {
+            let row = self.row(call.unit);
+            row.add(Word::Waited, t);
+            row.subtract(Word::Open, 1);
+            row.raise(Word::LongestWait, t.saturating_sub(call.suspended));
+            self.procs.at(proc).site(call.site()).cancel();
         }
-        self.finish(call, row, t, Outcome::Cancelled, false);
+        self.finish(call, self.row(call.path), t, Outcome::Cancelled);
         drop(writing);
+    }
+
+    fn drop_unpolled(&self, call: &mut Call, proc: u32, t: u64) {
+        let row = self.row(self.path_of_root(proc, call.maker()));
+        row.add(Word::Started, 1);
+        row.add(Word::StartedAt, t);
+        row.add(Word::EndedAt, t);
+        row.add(Word::Cancelled, 1);
+        row.add(Word::NeverPolled, 1);
+        call.end();
     }
 
     /// Starts the reader's next tick: [`crate::account::aggregate::ProcStats::recent_longest`] then
@@ -285,6 +306,17 @@ impl Ledger {
     pub fn next_tick(&self) {
         self.tick
             .store(self.tick.load(Relaxed).wrapping_add(1), Relaxed);
+    }
+
+    /// The depth, as another thread reads it.
+    pub(crate) fn published_depth(&self) -> u32 {
+        self.depth.load(core::sync::atomic::Ordering::Acquire)
+    }
+
+    /// Number of events so far.
+    #[inline]
+    pub(crate) fn event(&self) -> u64 {
+        self.events.load(Relaxed)
     }
 
     pub(crate) fn tick(&self) -> u32 {

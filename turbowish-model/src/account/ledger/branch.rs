@@ -19,7 +19,7 @@ impl Ledger {
     pub fn fork(&self, proc: u32) {
         let Some(top) = self.top() else { return };
         let place = top.place.load(Relaxed);
-        if top.proc.load(Relaxed) == proc && place & DIRECT == 0 {
+        if self.proc_of(top) == proc && place & DIRECT == 0 {
             top.place.store(place | FORK, Relaxed);
         }
     }
@@ -55,7 +55,7 @@ impl Ledger {
         Parent {
             within: within.unwrap_or(0),
             level: at - base,
-            proc: frame.proc.load(Relaxed),
+            proc: self.proc_of(frame),
             site: (frame.place.load(Relaxed) & SITE) as u16,
         }
     }

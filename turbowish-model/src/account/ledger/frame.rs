@@ -2,7 +2,7 @@
 
 use core::sync::atomic::Ordering::Relaxed;
 
-use crate::account::call::{DIRECT, FORK, MARK};
+use crate::account::call::{DIRECT, FORK, FUSED, MARK};
 use crate::account::sync::{AtomicU32, AtomicU64};
 
 /// An open poll. One cache line.
@@ -14,15 +14,14 @@ pub(crate) struct Frame {
     pub(crate) start: AtomicU64,
     pub(crate) nested: AtomicU64,
     pub(crate) foreign: AtomicU64,
-    /// End of the call's last poll; valid if `place` has `PENDING`.
+    /// End of the call's last poll; valid if `unit` is not 0.
     pub(crate) suspended: AtomicU64,
-    pub(crate) proc: AtomicU32,
-    /// Proc that created the call, plus one; 0 if none.
-    pub(crate) creator: AtomicU32,
+    /// Who polls the call.
+    pub(crate) path: AtomicU32,
+    /// The await point at which the call has waited until this poll; 0 once that wait is counted.
+    pub(crate) unit: AtomicU32,
     /// Await point ([`crate::account::call::SITE`]) and flags: those of `call` and those below.
     pub(crate) place: AtomicU32,
-    /// Value of `ProcCounters::outer_at` before this frame; valid if `place` has [`OUTER`].
-    pub(crate) previous_outer: AtomicU32,
     /// Base of the enclosing task segment; valid if `place` has [`ROOT`].
     pub(crate) previous_base: AtomicU32,
     /// Length of the await stack when this frame was opened.
@@ -30,9 +29,7 @@ pub(crate) struct Frame {
 }
 
 /// The frame is the root of a task.
-pub(crate) const ROOT: u32 = 1 << 17;
-/// The frame is the proc's outermost one on its task's stack.
-pub(crate) const OUTER: u32 = 1 << 18;
+pub(crate) const ROOT: u32 = 1 << 18;
 /// The call reached its await point in this poll.
 pub(crate) const ARRIVED: u32 = 1 << 19;
 
@@ -50,10 +47,36 @@ pub(crate) const BESIDE: u32 = 1 << 22;
 pub(crate) const BRANCH: u32 = 1 << 23;
 /// This poll showed that the call polls several others at its await point.
 pub(crate) const FOUND: u32 = 1 << 24;
+/// The caller has a frame: that of the poll just below.
+pub(crate) const OVER: u32 = 1 << 25;
+/// The call was polled by another one before.
+pub(crate) const REPATHED: u32 = 1 << 26;
 /// The call was marked in this poll.
 pub(crate) const MARKED: u32 = 1 << 30;
 
 impl Frame {
+    /// Copies what a reader needs of another frame.
+    pub(crate) fn copy(&self, other: &Self) {
+        let words = [
+            (&self.key, &other.key),
+            (&self.start, &other.start),
+            (&self.nested, &other.nested),
+            (&self.foreign, &other.foreign),
+            (&self.suspended, &other.suspended),
+        ];
+        for (own, word) in words {
+            own.store(word.load(Relaxed), Relaxed);
+        }
+        let numbers = [
+            (&self.path, &other.path),
+            (&self.unit, &other.unit),
+            (&self.place, &other.place),
+        ];
+        for (own, number) in numbers {
+            own.store(number.load(Relaxed), Relaxed);
+        }
+    }
+
     #[inline]
     pub(crate) fn has(&self, flag: u32) -> bool {
         self.place.load(Relaxed) & flag != 0
@@ -102,7 +125,7 @@ impl Frame {
     #[inline]
     pub(crate) fn arrive(&self, place: u32) -> u32 {
         let before = self.place.load(Relaxed);
-        let kept = before & (ROOT | OUTER | FIRST | BRANCH | MARK | MARKED);
+        let kept = before & (ROOT | OVER | FIRST | FUSED | BRANCH | REPATHED | MARK | MARKED);
         self.place.store(kept | ARRIVED | place, Relaxed);
         before
     }

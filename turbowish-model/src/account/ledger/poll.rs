@@ -4,15 +4,16 @@
 use core::sync::atomic::Ordering::Relaxed;
 
 use super::frame::{
-    ARRIVED, BRANCH, Charge, FIRST, Frame, OUTER, REUSE_DOWN, REUSE_NONE, REUSE_UNCHANGED,
+    ARRIVED, BRANCH, Charge, FIRST, Frame, OVER, REPATHED, REUSE_DOWN, REUSE_NONE, REUSE_UNCHANGED,
     REUSE_UP, ROOT, Start, UNCHANGED,
 };
 use super::{DEPTH_LIMIT, Ledger};
 use crate::account::aggregate::Anomaly;
 use crate::account::await_stack::AwaitFrame;
-use crate::account::call::{Call, DIRECT, MARK, PENDING, PollEnd, ProcKey, SITE};
-use crate::account::counters::{ProcCounters, Sum};
+use crate::account::call::{Call, DIRECT, FUSED, MARK, Outcome, PENDING, PollEnd, ProcKey, SITE};
+use crate::account::counters::{ALONE, PathCounters, SPANS, Shared, Word};
 use crate::account::histogram::add;
+use crate::account::paths::{PathKey, PathKind};
 
 impl Ledger {
     /// Starts a poll. Returns its depth on the stack, or `None` if [`DEPTH_LIMIT`] is reached.
@@ -23,6 +24,8 @@ impl Ledger {
     }
 
     /// Same as [`Ledger::poll_start`], and also returns whether the call is a branch.
+    // A later poll needs no write section: a reader takes the depth first, and looks at no frame
+    // above it.
     #[inline(always)]
     pub fn open(
         &self,
@@ -35,13 +38,12 @@ impl Ledger {
         if depth >= DEPTH_LIMIT {
             return None;
         }
-        let writing = self.write();
         let t = self.clamp(t);
+        self.step();
         if call.epoch() != self.epoch {
             self.attach(call, proc, t);
         }
-        let row = self.rows.at(proc.id);
-        row.add(Sum::Polls, 1);
+        let maker = call.maker();
         let is_first = !call.is_polled();
         let mut place = call.enter();
         if place & PENDING != 0 {
@@ -49,26 +51,35 @@ impl Ledger {
         }
         let before = self.reuse.load(Relaxed);
         let mut unchanged = before == REUSE_UNCHANGED;
+        let mut caller = None;
         if start.root || depth == 0 {
             place |= ROOT;
             unchanged = true;
-        } else if before == REUSE_NONE {
-            place |= self.frames.at(depth as usize - 1).branch(call.suspended);
-        }
-        let reuse = if is_first {
-            row.add(Sum::Started, 1);
-            row.add(Sum::Unstarted, t);
-            place |= FIRST;
-            REUSE_NONE
-        } else if place & DIRECT == 0 {
-            REUSE_NONE
-        } else if unchanged && place & PENDING != 0 {
-            place |= UNCHANGED;
-            REUSE_UNCHANGED
         } else {
-            REUSE_DOWN
+            place |= OVER;
+            let frame = self.frames.at(depth as usize - 1);
+            caller = Some(frame);
+            if before == REUSE_NONE {
+                place |= frame.branch(call.suspended);
+            }
+        }
+        // A first poll is counted at its start.
+        let writing = is_first.then(|| self.write());
+        let reuse = if is_first {
+            place |= FIRST | self.enter_path(call, proc.id, maker, caller, t);
+            REUSE_NONE
+        } else {
+            place |= self.stay_on_path(call, proc.id, caller);
+            if place & DIRECT == 0 {
+                REUSE_NONE
+            } else if unchanged && place & PENDING != 0 {
+                place |= UNCHANGED;
+                REUSE_UNCHANGED
+            } else {
+                REUSE_DOWN
+            }
         };
-        self.push(call, proc.id, row, t, place, &start);
+        self.push(call, t, place, &start);
         if is_first {
             self.moved.store(1, Relaxed);
         }
@@ -80,36 +91,147 @@ impl Ledger {
     /// Rule R1: a poll registers a call whose creation was not seen.
     #[cold]
     fn attach(&self, call: &mut Call, proc: ProcKey, t: u64) {
+        let writing = self.write();
         self.anomaly(Anomaly::LateAttach);
         *call = Call::new(self.register(proc, t));
+        drop(writing);
+    }
+
+    /// Gives a call in its first poll its path. Returns [`FUSED`] if it is the operand of its
+    /// caller's await, otherwise 0.
+    #[inline]
+    fn enter_path(
+        &self,
+        call: &mut Call,
+        proc: u32,
+        maker: Option<u32>,
+        caller: Option<&Frame>,
+        t: u64,
+    ) -> u32 {
+        call.unit = 0;
+        let mut fused = 0;
+        call.path = match caller {
+            None => self.path_of_root(proc, maker),
+            Some(caller) => {
+                let place = caller.place.load(Relaxed);
+                let (mut kind, mut site) = (PathKind::Inner, 0);
+                if place & DIRECT != 0 {
+                    call.fuse();
+                    fused = FUSED;
+                    (kind, site) = (PathKind::Direct, place & SITE);
+                }
+                self.path_below(caller, proc, maker, site, kind)
+            }
+        };
+        let row = self.row(call.path);
+        row.add(Word::Started, 1);
+        row.add(Word::StartedAt, t);
+        fused
+    }
+
+    /// The path of a task's root that was created by a call of `maker`.
+    pub(super) fn path_of_root(&self, proc: u32, maker: Option<u32>) -> u32 {
+        let root = crate::account::paths::Paths::root(proc);
+        let Some(maker) = maker else { return root };
+        let creator = self
+            .paths
+            .intern(PathKey::new(0, maker, 0, PathKind::Creator));
+        let path = creator.and_then(|creator| {
+            let key = PathKey::new(creator, proc, 0, PathKind::Root);
+            self.paths.intern(key)
+        });
+        path.unwrap_or(root)
+    }
+
+    /// The path of a call that `caller` polls.
+    #[inline]
+    fn path_below(
+        &self,
+        caller: &Frame,
+        proc: u32,
+        maker: Option<u32>,
+        site: u32,
+        kind: PathKind,
+    ) -> u32 {
+        let above = caller.path.load(Relaxed);
+        let polled_by = self.paths.key(above).proc();
+        let parent = if maker == Some(polled_by) {
+            Some(above)
+        } else {
+            self.creator_below(above, maker)
+        };
+        let path = parent.and_then(|parent| {
+            let key = PathKey::new(parent, proc, site, kind);
+            self.paths.intern(key)
+        });
+        path.unwrap_or_else(|| self.path_without_entry(proc))
+    }
+
+    fn creator_below(&self, above: u32, maker: Option<u32>) -> Option<u32> {
+        let maker = maker.unwrap_or(crate::account::paths::NOBODY);
+        self.paths
+            .intern(PathKey::new(above, maker, 0, PathKind::Creator))
+    }
+
+    #[cold]
+    fn path_without_entry(&self, proc: u32) -> u32 {
+        let segment = self.base.load(Relaxed)..self.depth();
+        let mut paths = segment.map(|depth| self.frames.at(depth as usize).path.load(Relaxed));
+        let again = paths.any(|path| self.paths.has(path, proc));
+        self.paths.without_entry(proc, again)
+    }
+
+    /// Finds the path of a call that was polled before. Returns [`REPATHED`] if another call polls
+    /// it now, otherwise 0.
+    #[inline]
+    fn stay_on_path(&self, call: &mut Call, proc: u32, caller: Option<&Frame>) -> u32 {
+        let above = caller.map_or(0, |caller| caller.path.load(Relaxed));
+        if self.paths.key(call.path).parent() == above {
+            return 0;
+        }
+        self.change_path(call, proc, caller, above)
+    }
+
+    #[inline(never)]
+    fn change_path(&self, call: &mut Call, proc: u32, caller: Option<&Frame>, above: u32) -> u32 {
+        let path = call.path;
+        let key = self.paths.key(path);
+        if self.paths.caller(path) == above && key.is(PathKind::Root) == caller.is_none() {
+            return 0;
+        }
+        let maker = self.paths.creator(path);
+        call.path = match caller {
+            None => self.path_of_root(proc, maker),
+            Some(caller) if key.is(PathKind::Direct) => {
+                self.path_below(caller, proc, maker, key.site(), PathKind::Direct)
+            }
+            Some(caller) => self.path_below(caller, proc, maker, 0, PathKind::Inner),
+        };
+        if call.path == path { 0 } else { REPATHED }
     }
 
     #[inline(always)]
-    fn push(&self, call: &Call, proc: u32, row: &ProcCounters, t: u64, place: u32, start: &Start) {
+    fn push(&self, call: &Call, t: u64, place: u32, start: &Start) {
         let depth = self.depth();
         let frame = self.frames.at(depth as usize);
-        let mut place = place;
         if place & ROOT != 0 {
             let base = self.base.load(Relaxed);
             frame.previous_base.store(base, Relaxed);
             self.begin_segment(depth, start.quiet);
-        }
-        let outer_at = row.outer_at.load(Relaxed);
-        if outer_at <= self.base.load(Relaxed) {
-            frame.previous_outer.store(outer_at, Relaxed);
-            place |= OUTER;
-            row.outer_at.store(depth + 1, Relaxed);
         }
         frame.key.store(start.key, Relaxed);
         frame.start.store(t, Relaxed);
         frame.nested.store(0, Relaxed);
         frame.foreign.store(0, Relaxed);
         frame.suspended.store(call.suspended, Relaxed);
-        frame.proc.store(proc, Relaxed);
-        frame.creator.store(call.creator(), Relaxed);
+        frame.path.store(call.path, Relaxed);
+        let unit = if place & PENDING != 0 { call.unit } else { 0 };
+        frame.unit.store(unit, Relaxed);
         frame.place.store(place, Relaxed);
         frame.stack_mark.store(self.await_stack.len(), Relaxed);
-        self.depth.store(depth + 1, Relaxed);
+        // Release: a reader that sees the depth also sees the frame.
+        self.depth
+            .store(depth + 1, core::sync::atomic::Ordering::Release);
     }
 
     /// Starts a task segment of the stack.
@@ -147,11 +269,11 @@ impl Ledger {
     pub fn arrive(&self, proc: u32, site: u32, direct: bool) {
         self.reuse.store(REUSE_NONE, Relaxed);
         let Some(top) = self.top() else { return };
-        if top.proc.load(Relaxed) == proc {
+        if self.proc_of(top) == proc {
             let site = if site <= SITE { site } else { 0 };
             let place = site | (u32::from(direct) * DIRECT);
-            // Without `PENDING` the event is a single store; the end of a wait takes several.
-            let writing = top.has(PENDING).then(|| self.write());
+            // Without a wait the event is a single store; the end of a wait takes several.
+            let writing = (top.unit.load(Relaxed) != 0).then(|| self.write());
             self.come(top, place);
             drop(writing);
         }
@@ -162,7 +284,7 @@ impl Ledger {
     pub fn awaits(&self, proc: u32, site: u32, bytes: u64) {
         let writing = self.write();
         let site = if site <= SITE { site } else { 0 };
-        self.rows.at(proc).site(site).operand(bytes);
+        self.procs.at(proc).site(site).operand(bytes);
         drop(writing);
     }
 
@@ -170,11 +292,9 @@ impl Ledger {
     #[inline]
     fn come(&self, frame: &Frame, place: u32) {
         let before = frame.arrive(place);
-        if before & PENDING != 0 {
-            let row = self.rows.at(frame.proc.load(Relaxed));
-            resume(frame, before, row);
-        }
+        self.end_wait(frame, before);
         self.moved.store(1, Relaxed);
+        self.step();
     }
 
     /// Ends the poll at `depth`, and first those above it if any were left open (R3).
@@ -189,27 +309,19 @@ impl Ledger {
         }
         let writing = self.write();
         let t = self.clamp(t);
+        self.step();
         if open > depth + 1 {
             self.force(depth + 1, t);
         }
         let frame = self.frames.at(depth as usize);
-        let row = self.rows.at(frame.proc.load(Relaxed));
         let place = frame.place.load(Relaxed);
-        let charge = self.close(frame, place, row, depth, t);
+        let charge = self.close(frame, place, depth, t);
         call.leave(place);
         call.charge(&charge);
-        let pending = end == PollEnd::Pending;
-        let only = !pending && place & FIRST != 0;
-        let recorded = row.record_poll(charge.hold, charge.running, only);
-        if pending {
-            self.suspend(call, frame, place, row, depth, t);
+        if end == PollEnd::Pending {
+            self.suspend(call, frame, place, &charge, depth, t);
         } else {
-            resume(frame, place, row);
-            self.finish(call, row, t, end.outcome(), recorded);
-            if place & MARK != 0 {
-                self.hand_up(frame);
-            }
-            self.leave(frame);
+            self.end_call(call, frame, place, &charge, t, end.outcome());
         }
         drop(writing);
         Some(charge)
@@ -230,32 +342,121 @@ impl Ledger {
         call: &mut Call,
         frame: &Frame,
         place: u32,
-        row: &ProcCounters,
+        charge: &Charge,
         depth: u32,
         t: u64,
     ) {
         if place & (ARRIVED | FIRST) != 0 {
             call.since = t;
         }
-        call.suspend(t);
-        let site = row.site(place);
-        if place & PENDING != 0 {
-            let (since, start) = (frame.suspended.load(Relaxed), frame.start.load(Relaxed));
-            site.again(since, start, t);
+        let waited_at = frame.unit.load(Relaxed);
+        let stays = waited_at != 0 && place & (ARRIVED | REPATHED) == 0;
+        let unit = if stays {
+            waited_at
         } else {
-            site.suspend(t);
+            self.unit(frame, place)
+        };
+        let row = self.row(unit);
+        if stays {
+            let (since, start) = (frame.suspended.load(Relaxed), frame.start.load(Relaxed));
+            row.add(wait(place), start.wrapping_sub(t));
+            row.raise(longest_wait(place), start.saturating_sub(since));
+        } else {
+            self.end_wait(frame, place);
+            row.subtract(wait(place), t);
+            row.add(open(place), 1);
+        }
+        call.suspend(t);
+        call.unit = unit;
+        if place & OVER != 0 {
+            row.longest(&ALONE, self.tick.load(Relaxed), charge.hold);
+            row.add(Word::Waits, 1);
+            record_alone(row, charge);
+        } else {
+            row.longest(&SPANS, self.tick.load(Relaxed), charge.hold);
+            record_span(row, charge);
         }
         if place & UNCHANGED == 0 && self.quiet.load(Relaxed) == 0 {
-            let base = if place & ROOT != 0 {
-                depth
-            } else {
-                self.frames.at(depth as usize - 1).child_pending();
-                self.base.load(Relaxed)
-            };
-            let proc = frame.proc.load(Relaxed);
-            self.await_stack
-                .push(depth - base, proc, call.place(), call.since);
+            self.push_pending(call, frame, place, depth);
         }
+    }
+
+    /// The path of the await point at which the call stands.
+    #[inline]
+    fn unit(&self, frame: &Frame, place: u32) -> u32 {
+        let path = frame.path.load(Relaxed);
+        let proc = self.paths.key(path).proc();
+        let key = PathKey::new(path, proc, place & SITE, PathKind::Wait);
+        // Without an entry the waits of the call's path are counted as those at no known place.
+        self.paths.intern(key).unwrap_or(path)
+    }
+
+    /// Adds a pending call to the await stack.
+    #[inline(always)]
+    fn push_pending(&self, call: &Call, frame: &Frame, place: u32, depth: u32) {
+        let base = if place & ROOT != 0 {
+            depth
+        } else {
+            self.frames.at(depth as usize - 1).child_pending();
+            self.base.load(Relaxed)
+        };
+        let proc = self.proc_of(frame);
+        self.await_stack
+            .push(depth - base, proc, call.place(), call.since);
+    }
+
+    /// Ends a call with its poll.
+    #[inline(always)]
+    fn end_call(
+        &self,
+        call: &mut Call,
+        frame: &Frame,
+        place: u32,
+        charge: &Charge,
+        t: u64,
+        outcome: Outcome,
+    ) {
+        self.end_wait(frame, place);
+        let row = self.row(frame.path.load(Relaxed));
+        row.longest(&ALONE, self.tick.load(Relaxed), charge.hold);
+        if place & FIRST != 0 && charge.running == charge.hold {
+            row.add(Word::OnlyPolls, 1);
+            row.add(Word::OnlyHold, charge.hold);
+            row.raise(Word::OnlyLongest, charge.hold);
+            row.record(Shared::Single, charge.hold);
+            self.outcome(row, t, outcome);
+            call.end();
+        } else {
+            if place & FIRST != 0 {
+                row.add(Word::Immediate, 1);
+            }
+            record_alone(row, charge);
+            self.finish(call, row, t, outcome);
+        }
+        if place & MARK != 0 {
+            self.hand_up(frame);
+        }
+        self.leave(frame);
+    }
+
+    /// Ends a call that was polled.
+    #[inline(always)]
+    pub(super) fn finish(&self, call: &mut Call, row: &PathCounters, t: u64, outcome: Outcome) {
+        row.charge_call(call.running, call.inclusive);
+        self.outcome(row, t, outcome);
+        call.end();
+    }
+
+    #[inline(always)]
+    fn outcome(&self, row: &PathCounters, t: u64, outcome: Outcome) {
+        row.add(Word::EndedAt, t);
+        let word = match outcome {
+            Outcome::Ready => Word::Ready,
+            Outcome::Err => Word::Err,
+            Outcome::Cancelled => Word::Cancelled,
+            Outcome::Panicked => Word::Panicked,
+        };
+        row.add(word, 1);
     }
 
     /// Removes the ended call's part of the await stack. If its caller awaited it directly, the
@@ -276,33 +477,28 @@ impl Ledger {
     fn pop(&self, t: u64) -> (u64, Charge) {
         let depth = self.depth() - 1;
         let frame = self.frames.at(depth as usize);
-        let row = self.rows.at(frame.proc.load(Relaxed));
         let place = frame.place.load(Relaxed);
-        let charge = self.close(frame, place, row, depth, t);
-        resume(frame, place, row);
-        row.record_poll(charge.hold, charge.running, false);
+        let charge = self.close(frame, place, depth, t);
+        self.end_wait(frame, place);
+        let row = self.row(frame.path.load(Relaxed));
+        row.longest(&ALONE, self.tick.load(Relaxed), charge.hold);
+        record_alone(row, &charge);
         (frame.key.load(Relaxed), charge)
     }
 
     #[inline(always)]
-    fn close(&self, frame: &Frame, place: u32, row: &ProcCounters, depth: u32, t: u64) -> Charge {
+    fn close(&self, frame: &Frame, place: u32, depth: u32, t: u64) -> Charge {
         let hold = t - frame.start.load(Relaxed);
+        let foreign = frame.foreign.load(Relaxed);
         let charge = Charge {
             hold,
             running: hold - frame.nested.load(Relaxed),
-            inclusive: hold - frame.foreign.load(Relaxed),
+            inclusive: hold - foreign,
         };
         self.depth.store(depth, Relaxed);
-        row.charge(&charge, place & OUTER != 0);
-        if place & OUTER != 0 {
-            let outer_at = frame.previous_outer.load(Relaxed);
-            row.outer_at.store(outer_at, Relaxed);
-        }
-        row.recent(self.tick.load(Relaxed), hold);
-        let creator = frame.creator.load(Relaxed);
         if place & ROOT != 0 {
             self.reuse.store(REUSE_NONE, Relaxed);
-            self.close_root(frame, row, depth, creator, &charge);
+            self.close_root(frame, depth, &charge);
             return charge;
         }
         // The bottom frame is always a root, so this frame has a parent.
@@ -314,27 +510,14 @@ impl Ledger {
         };
         self.reuse.store(reuse, Relaxed);
         add(&parent.nested, hold);
-        let caller = parent.proc.load(Relaxed);
-        if creator == caller.wrapping_add(1) && charge.inclusive == hold {
-            row.edge(caller).polled_own(hold);
-        } else {
-            row.edge(caller).polled(hold);
-            add(&parent.foreign, hold - charge.inclusive);
-            credit(row, creator, &charge);
+        if foreign != 0 {
+            add(&parent.foreign, foreign);
         }
         charge
     }
 
-    fn close_root(
-        &self,
-        frame: &Frame,
-        row: &ProcCounters,
-        depth: u32,
-        creator: u32,
-        charge: &Charge,
-    ) {
+    fn close_root(&self, frame: &Frame, depth: u32, charge: &Charge) {
         self.base.store(frame.previous_base.load(Relaxed), Relaxed);
-        credit(row, creator, charge);
         match depth.checked_sub(1) {
             None => add(&self.busy, charge.hold),
             Some(below) => {
@@ -343,6 +526,20 @@ impl Ledger {
                 add(&parent.foreign, charge.hold);
                 self.moved.store(1, Relaxed);
             }
+        }
+    }
+
+    /// Ends the wait that preceded the frame's poll, unless that was done before.
+    #[inline(always)]
+    fn end_wait(&self, frame: &Frame, place: u32) {
+        let unit = frame.unit.load(Relaxed);
+        if unit != 0 {
+            let (since, start) = (frame.suspended.load(Relaxed), frame.start.load(Relaxed));
+            frame.unit.store(0, Relaxed);
+            let row = self.row(unit);
+            row.add(wait(place), start);
+            row.subtract(open(place), 1);
+            row.raise(longest_wait(place), start.saturating_sub(since));
         }
     }
 
@@ -379,19 +576,62 @@ impl Ledger {
     }
 }
 
-/// Ends the wait that preceded the frame's poll, unless that was done before.
-#[inline]
-fn resume(frame: &Frame, place: u32, row: &ProcCounters) {
-    if place & PENDING != 0 {
-        let (since, start) = (frame.suspended.load(Relaxed), frame.start.load(Relaxed));
-        row.site(place).resume(since, start);
+/// The moment to which the waits of a frame's call belong.
+#[inline(always)]
+const fn wait(place: u32) -> Word {
+    if place & OVER != 0 {
+        Word::Waited
+    } else {
+        Word::SpanWaited
     }
 }
 
-/// Adds the inclusive time of a poll to the edge of the proc that created its call.
-#[inline]
-fn credit(row: &ProcCounters, creator: u32, charge: &Charge) {
-    if let Some(creator) = creator.checked_sub(1) {
-        row.edge(creator).offspring(charge.inclusive);
+/// The count to which the waits of a frame's call belong.
+#[inline(always)]
+const fn open(place: u32) -> Word {
+    if place & OVER != 0 {
+        Word::Open
+    } else {
+        Word::SpanOpen
     }
+}
+
+/// The maximum to which the waits of a frame's call belong.
+#[inline(always)]
+const fn longest_wait(place: u32) -> Word {
+    if place & OVER != 0 {
+        Word::LongestWait
+    } else {
+        Word::SpanLongestWait
+    }
+}
+
+/// Records a poll of one level.
+#[inline(always)]
+fn record_alone(row: &PathCounters, charge: &Charge) {
+    row.add(Word::Polls, 1);
+    row.add(Word::Hold, charge.hold);
+    let foreign = charge.hold - charge.inclusive;
+    if foreign != 0 {
+        row.add(Word::Foreign, foreign);
+    }
+    if charge.running != charge.hold {
+        row.add(Word::Nested, charge.hold - charge.running);
+    }
+    row.record_poll(charge, Shared::Leaf, Shared::Nested);
+}
+
+/// Records a poll of an innermost call and of all callers that ran no code of their own.
+#[inline(always)]
+fn record_span(row: &PathCounters, charge: &Charge) {
+    row.add(Word::SpanPolls, 1);
+    row.add(Word::SpanHold, charge.hold);
+    let foreign = charge.hold - charge.inclusive;
+    if foreign != 0 {
+        row.add(Word::SpanForeign, foreign);
+    }
+    if charge.running != charge.hold {
+        row.add(Word::SpanNested, charge.hold - charge.running);
+    }
+    row.record_poll(charge, Shared::Span, Shared::SpanNested);
 }

@@ -108,7 +108,7 @@ impl Ledger {
         let frame = self.frames.at(depth as usize);
         Some(ChainHead {
             level: depth - self.base.load(Relaxed),
-            proc: frame.proc.load(Relaxed),
+            proc: self.proc_of(frame),
             start: frame.start.load(Relaxed),
         })
     }
@@ -122,7 +122,7 @@ impl Ledger {
         head.level == 0
             || depth < self.depth()
                 && frame().start.load(Relaxed) == head.start
-                && frame().proc.load(Relaxed) == head.proc
+                && self.proc_of(frame()) == head.proc
     }
 
     #[inline]
@@ -143,7 +143,7 @@ impl Ledger {
             .filter(|top| top.has(crate::account::call::PENDING))
         {
             let writing = self.write();
-            let row = self.rows.at(top.proc.load(Relaxed));
+            let row = self.procs.at(self.proc_of(top));
             row.site(top.place.load(Relaxed)).spurious();
             drop(writing);
         }
