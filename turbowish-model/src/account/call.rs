@@ -77,43 +77,60 @@ const ROWLESS: u32 = 1 << 16;
 /// The call is the operand of its caller's await: polled by nothing else.
 pub(crate) const FUSED: u32 = 1 << 17;
 
-/// Origin of a call: the epoch it is registered with and the proc that created it. One word, so
-/// that it is passed to a new call in a register.
+/// Origin of a call: the epoch it is registered with, who created it, and when. Two words, so that
+/// it is passed to a new call in registers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[repr(transparent)]
-pub struct Origin(u64);
+#[repr(C)]
+pub struct Origin {
+    /// The epoch, and above it the path of the call that created it.
+    word: u64,
+    birth: u64,
+}
+
+/// Birth of a call that was counted at its creation.
+pub(crate) const COUNTED: u64 = u64::MAX;
 
 impl Origin {
     /// Origin of a call that no ledger has seen.
-    pub const UNSEEN: Self = Self(UNREGISTERED as u64);
+    pub const UNSEEN: Self = Self {
+        word: UNREGISTERED as u64,
+        birth: COUNTED,
+    };
 
+    /// `birth` is the number of the thread's last event at the creation, or [`COUNTED`].
     #[inline]
-    pub(crate) const fn new(epoch: u32, creator: Option<u32>) -> Self {
-        let creator = match creator {
-            Some(creator) => creator + 1,
-            None => 0,
-        };
-        Self((creator as u64) << u32::BITS | epoch as u64)
+    pub(crate) const fn new(epoch: u32, creator: PathId, birth: u64) -> Self {
+        Self {
+            word: (creator as u64) << u32::BITS | epoch as u64,
+            birth,
+        }
     }
 }
 
 /// One call's own account. A call never overlaps itself, so plain fields suffice.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Call {
     epoch: u32,
     state: u32,
     /// Who polls it; 0 before the first poll.
     pub(crate) path: PathId,
-    /// The await point at which it waits, as a path; 0 if it does not wait. Before the first poll:
-    /// id plus one of the proc that created it; 0 if none.
+    /// The await point at which it waits, as a path; 0 if it does not wait. Before the first poll: the
+    /// path of the call that created it; 0 if none did.
     pub(crate) unit: PathId,
     pub(crate) running: u64,
     pub(crate) inclusive: u64,
-    /// End of the last poll that ended pending, in ticks.
+    /// End of the last poll that ended pending, in ticks. Before the first poll: the number of its
+    /// thread's last event at the creation, or [`COUNTED`].
     pub(crate) suspended: u64,
     /// End of the poll in which the call reached its present await point, in ticks.
     pub(crate) since: u64,
+}
+
+impl Default for Call {
+    fn default() -> Self {
+        Self::new(Origin::UNSEEN)
+    }
 }
 
 impl Call {
@@ -122,13 +139,13 @@ impl Call {
     #[must_use]
     pub const fn new(origin: Origin) -> Self {
         Self {
-            epoch: origin.0 as u32,
+            epoch: origin.word as u32,
             state: 0,
             path: 0,
-            unit: (origin.0 >> u32::BITS) as u32,
+            unit: (origin.word >> u32::BITS) as u32,
             running: 0,
             inclusive: 0,
-            suspended: 0,
+            suspended: origin.birth,
             since: 0,
         }
     }
@@ -208,16 +225,6 @@ impl Call {
     #[inline]
     pub(crate) const fn place(&self) -> u32 {
         self.state & (SITE | DIRECT)
-    }
-
-    /// Id of the proc that created the call, which was not polled yet.
-    #[must_use]
-    pub const fn maker(&self) -> Option<u32> {
-        if self.is_polled() {
-            None
-        } else {
-            self.unit.checked_sub(1)
-        }
     }
 
     /// Starts a poll. Returns the call's place, for the frame.

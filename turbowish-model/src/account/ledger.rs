@@ -22,8 +22,8 @@ use core::sync::atomic::Ordering::Relaxed;
 
 pub use self::drop_group::DropGroup;
 use self::drop_group::LastDrop;
-pub use self::frame::{Charge, Start};
-pub(crate) use self::frame::{Frame, ROOT};
+pub(crate) use self::frame::{COUNTED_BEFORE, FIRST, Frame, ROOT};
+pub use self::frame::{Charge, Opened, Start};
 use self::frame::{REUSE_DOWN, REUSE_NONE, REUSE_UNCHANGED, REUSE_UP};
 use self::look::Look;
 pub(crate) use self::look::Seen;
@@ -31,7 +31,7 @@ pub use self::side_effects::{ChainHead, Marked};
 use crate::account::aggregate::{ANOMALIES, Anomaly};
 use crate::account::append_vec::AppendVec;
 use crate::account::await_stack::AwaitStack;
-use crate::account::call::{Call, Origin, Outcome, ProcKey, SITE};
+use crate::account::call::{COUNTED, Call, Origin, Outcome, ProcKey, SITE};
 use crate::account::counters::{PROC_LIMIT, Pages, PathCounters, ProcCounters, Word, chunks};
 use crate::account::histogram::add;
 use crate::account::paths::{PATH_IDS, PathId, Paths};
@@ -81,7 +81,7 @@ impl Ledger {
         Self {
             epoch,
             paths: paths.clone(),
-            events: AtomicU64::new(0),
+            events: AtomicU64::new(paths.first_event()),
             sequence: SeqLock::default(),
             last: AtomicU64::new(0),
             busy: AtomicU64::new(0),
@@ -173,8 +173,16 @@ impl Ledger {
         t
     }
 
-    /// Records that a call of `proc` was constructed at `t`.
+    /// Origin of a call that is created now, without a reading of the clock. If nothing happens on
+    /// this thread before its first poll, that poll is the time of its creation; otherwise that time
+    /// is unknown, and taken to be the first poll.
     #[inline(always)]
+    pub fn born(&self) -> Origin {
+        let creator = self.top().map_or(0, |top| top.path.load(Relaxed));
+        Origin::new(self.epoch, creator, self.event())
+    }
+
+    /// Records that a call of `proc` was created at `t`.
     pub fn create(&self, proc: ProcKey, t: u64) -> Origin {
         let writing = self.write();
         let t = self.clamp(t);
@@ -186,12 +194,33 @@ impl Ledger {
     #[inline]
     fn register(&self, proc: ProcKey, t: u64) -> Origin {
         self.step();
-        self.procs.at(proc.id).future_bytes(proc.future_bytes);
-        let creator = self.top().map(|top| self.proc_of(top));
-        let row = self.row(self.path_of_root(proc.id, creator));
+        self.future_bytes(proc);
+        let creator = self.top().map_or(0, |top| top.path.load(Relaxed));
+        let row = self.row(self.path_of_root(proc.id, self.proc_on(creator)));
         row.add(Word::Created, 1);
         row.subtract(Word::CreatedAt, t);
-        Origin::new(self.epoch, creator)
+        Origin::new(self.epoch, creator, COUNTED)
+    }
+
+    /// Records the size of a call's future.
+    pub fn future_bytes(&self, proc: ProcKey) {
+        self.procs.at(proc.id).future_bytes(proc.future_bytes);
+    }
+
+    /// The proc whose call created a call that was not polled yet.
+    #[must_use]
+    pub fn maker(&self, call: &Call) -> Option<u32> {
+        if call.is_polled() {
+            None
+        } else {
+            self.proc_on(call.unit)
+        }
+    }
+
+    /// Proc of a path.
+    #[inline]
+    fn proc_on(&self, path: PathId) -> Option<u32> {
+        (path != 0).then(|| self.paths.key(path).proc())
     }
 
     /// The counters of a path, to be written: within a write section.
@@ -292,9 +321,14 @@ impl Ledger {
     }
 
     fn drop_unpolled(&self, call: &mut Call, proc: u32, t: u64) {
-        let row = self.row(self.path_of_root(proc, call.maker()));
-        row.add(Word::Started, 1);
-        row.add(Word::StartedAt, t);
+        let row = self.row(self.path_of_root(proc, self.proc_on(call.unit)));
+        if call.suspended == COUNTED {
+            row.add(Word::Started, 1);
+            row.add(Word::StartedAt, t);
+        } else {
+            row.add(Word::Counted, 1);
+            row.add(Word::CountedAt, t);
+        }
         row.add(Word::EndedAt, t);
         row.add(Word::Cancelled, 1);
         row.add(Word::NeverPolled, 1);
@@ -323,7 +357,7 @@ impl Ledger {
         self.tick.load(Relaxed)
     }
 
-    pub(crate) fn count(&self, kind: usize) -> u64 {
+    pub(crate) fn anomalies(&self, kind: usize) -> u64 {
         self.anomalies[kind].load(Relaxed)
     }
 }

@@ -144,6 +144,7 @@ pub struct Paths {
     /// Number of entries; at most `limit`.
     len: AtomicU32,
     limit: u32,
+    threads: AtomicU64,
 }
 
 impl Default for Paths {
@@ -160,12 +161,19 @@ impl Paths {
             pages: [const { OnceBox::new() }; PAGES],
             buckets: OnceBox::new(),
             len: AtomicU32::new(0),
+            threads: AtomicU64::new(0),
             limit: if limit < PATH_LIMIT {
                 limit
             } else {
                 PATH_LIMIT
             },
         }
+    }
+
+    /// The first event number of a new thread: no two threads have the same number.
+    pub(crate) fn first_event(&self) -> u64 {
+        const EVENT_BITS: u32 = 40;
+        (self.threads.fetch_add(1, Relaxed) + 1) << EVENT_BITS
     }
 
     /// The path of a task's root that nobody created in a poll; also where calls that are not

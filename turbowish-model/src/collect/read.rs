@@ -9,7 +9,7 @@ use self::share::Share;
 use crate::account::aggregate::Aggregate;
 use crate::account::call::SITE;
 use crate::account::counters::{Reading, Sum, Word};
-use crate::account::ledger::{Charge, Frame, Ledger, ROOT, Seen};
+use crate::account::ledger::{COUNTED_BEFORE, Charge, FIRST, Frame, Ledger, ROOT, Seen};
 use crate::account::paths::{PathId, Paths};
 
 /// A poll in progress, as a reader sees it.
@@ -30,6 +30,8 @@ pub struct OpenPollReading {
     /// Another call of the same proc is further out in the task.
     again: bool,
     creator: Option<u32>,
+    /// The call is counted with this poll, its first.
+    counts: bool,
     nested: u64,
     foreign: u64,
 }
@@ -47,6 +49,7 @@ impl OpenPollReading {
             start: frame.start.load(Relaxed),
             again: paths.is_again(path),
             creator: paths.creator(path),
+            counts: place & (FIRST | COUNTED_BEFORE) == FIRST,
             nested: frame.nested.load(Relaxed),
             foreign: frame.foreign.load(Relaxed),
         }
@@ -124,7 +127,7 @@ impl Ledger {
             row.collect(into.proc(proc));
         }
         for (kind, count) in into.anomalies.iter_mut().enumerate() {
-            *count += self.count(kind);
+            *count += self.anomalies(kind);
         }
         reading
     }
@@ -202,6 +205,11 @@ fn charge_open(open: &[OpenPollReading], now: u64, into: &mut Aggregate) -> u64 
         if !poll.again {
             proc.add(Sum::Inclusive, charge.inclusive);
         }
+        if poll.counts {
+            proc.add(Sum::Calls, 1);
+            proc.add(Sum::Started, 1);
+            proc.add(Sum::Wall, poll.start.wrapping_neg());
+        }
         proc.open_longest = proc.open_longest.max(charge.hold);
         if let Some(since) = poll.waited_since {
             proc.site(poll.site.into()).resume(since, poll.start);
@@ -209,6 +217,7 @@ fn charge_open(open: &[OpenPollReading], now: u64, into: &mut Aggregate) -> u64 
         if let Some(creator) = poll.creator {
             let edge = proc.edges.entry(creator).or_default();
             edge.offspring = edge.offspring.wrapping_add(charge.inclusive);
+            edge.created += u64::from(poll.counts);
         }
     }
     nested

@@ -165,15 +165,38 @@ impl Drop for CallState {
 /// Depth of a poll without an open frame: not accounted, or already closed.
 const CLOSED: u32 = u32::MAX;
 
-/// Records the creation of a call.
+/// Origin of a call that is created now. It reads the clock only if calls of this proc are known to
+/// be created before other things happen.
 extern "C" fn create(proc: &'static Proc, bytes: usize) -> Origin {
-    let (Some(epoch), Some(key)) = (switch::epoch(), proc.key(bytes)) else {
+    let Some(epoch) = switch::epoch() else {
         return Origin::UNSEEN;
     };
-    let origin = thread::with(epoch, |thread| thread.ledger.create(key, clock::ticks()))
-        .unwrap_or(Origin::UNSEEN);
-    events::call(|| CallEvent::Create { proc: key.id });
-    origin
+    let origin = thread::with(epoch, |thread| {
+        if proc.is_large(bytes) || proc.is_early() {
+            create_early(thread, proc, bytes)
+        } else {
+            thread.ledger.born()
+        }
+    });
+    events::call(|| CallEvent::Create {
+        proc: proc.id().unwrap_or_default(),
+    });
+    origin.unwrap_or(Origin::UNSEEN)
+}
+
+#[cold]
+#[inline(never)]
+fn create_early(thread: &ThreadLedger, proc: &'static Proc, bytes: usize) -> Origin {
+    let Some(key) = proc.key(bytes) else {
+        return Origin::UNSEEN;
+    };
+    let ledger = &thread.ledger;
+    if proc.is_early() {
+        return ledger.create(key, clock::ticks());
+    }
+    proc.grows(bytes);
+    ledger.future_bytes(key);
+    ledger.born()
 }
 
 /// Opens a frame, unless this poll is not accounted. Returns the waker for the poll.
@@ -243,12 +266,15 @@ fn open_in(thread: &ThreadLedger, state: &mut CallState, bytes: usize) -> Option
     let ledger = &thread.ledger;
     let key = state.proc.key(bytes)?;
     let t = reused(ledger.still_down()).unwrap_or_else(clock::ticks);
-    let opened = ledger.open(&mut state.account, key, t, Start::default());
+    let opened = ledger.open(&mut state.account, key, t, Start::default())?;
     events::call(|| CallEvent::PollStart {
         proc: Some(key.id),
         root: false,
     });
-    opened
+    if opened.unknown_birth {
+        state.proc.is_created_early();
+    }
+    Some((opened.depth, opened.is_branch))
 }
 
 /// Records the drop of a call.
@@ -277,13 +303,14 @@ impl CallState {
         let is_root = self.task.as_ref().is_some_and(|task| !task.is_branch());
         let account = &mut self.account;
         let drop_in = |thread: &ThreadLedger, account: &mut Account| {
+            let maker = thread.ledger.maker(account);
             thread.ledger.drop_call(account, proc, clock::ticks());
             events::call(|| CallEvent::Drop);
             if is_root {
                 thread.ledger.note_root_drop();
             }
             if features::SERVER && !account.is_polled() {
-                never_polled::unpolled(&thread.ledger, proc, account.maker());
+                never_polled::unpolled(&thread.ledger, proc, maker);
             }
             if features::TOKIO
                 && account.is_marked()

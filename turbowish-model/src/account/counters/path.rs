@@ -83,6 +83,8 @@ pub(crate) enum Word {
     /// Calls counted at their first poll that ended in it, or unwound.
     Counted,
     CountedAt,
+    /// Calls whose creation was not counted, and was not right before their first poll.
+    UnknownBirths,
     /// Calls that ended otherwise, by outcome.
     EndedAt,
     Ready,

@@ -51,8 +51,13 @@ pub(crate) const FOUND: u32 = 1 << 24;
 pub(crate) const OVER: u32 = 1 << 25;
 /// The call was polled by another one before.
 pub(crate) const REPATHED: u32 = 1 << 26;
+/// The call was counted before its first poll.
+pub(crate) const COUNTED_BEFORE: u32 = 1 << 27;
 /// The call was marked in this poll.
 pub(crate) const MARKED: u32 = 1 << 30;
+
+/// Flags of a frame that stay when its call moves to another await point.
+const KEPT: u32 = ROOT | OVER | FIRST | COUNTED_BEFORE | FUSED | BRANCH | REPATHED | MARK | MARKED;
 
 impl Frame {
     /// Copies what a reader needs of another frame.
@@ -125,7 +130,7 @@ impl Frame {
     #[inline]
     pub(crate) fn arrive(&self, place: u32) -> u32 {
         let before = self.place.load(Relaxed);
-        let kept = before & (ROOT | OVER | FIRST | FUSED | BRANCH | REPATHED | MARK | MARKED);
+        let kept = before & KEPT;
         self.place.store(kept | ARRIVED | place, Relaxed);
         before
     }
@@ -151,6 +156,18 @@ pub struct Start {
     /// Identifies the call in [`Ledger::poll_end_of`](crate::account::ledger::Ledger::poll_end_of).
     /// In a live process: id of the task whose root the call is.
     pub key: u64,
+}
+
+/// A poll that has begun.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Opened {
+    /// Depth of the poll on the stack.
+    pub depth: u32,
+    /// The call is one of several that its caller polls at the same await point.
+    pub is_branch: bool,
+    /// The call was created by [`Ledger::born`](crate::account::ledger::Ledger::born), and other
+    /// events came between that and this first poll.
+    pub unknown_birth: bool,
 }
 
 /// The times charged for one closed frame, in ticks.

@@ -4,13 +4,15 @@
 use core::sync::atomic::Ordering::Relaxed;
 
 use super::frame::{
-    ARRIVED, BRANCH, Charge, FIRST, Frame, OVER, REPATHED, REUSE_DOWN, REUSE_NONE, REUSE_UNCHANGED,
-    REUSE_UP, ROOT, Start, UNCHANGED,
+    ARRIVED, BRANCH, COUNTED_BEFORE, Charge, FIRST, Frame, OVER, Opened, REPATHED, REUSE_DOWN,
+    REUSE_NONE, REUSE_UNCHANGED, REUSE_UP, ROOT, Start, UNCHANGED,
 };
 use super::{DEPTH_LIMIT, Ledger};
 use crate::account::aggregate::Anomaly;
 use crate::account::await_stack::AwaitFrame;
-use crate::account::call::{Call, DIRECT, FUSED, MARK, Outcome, PENDING, PollEnd, ProcKey, SITE};
+use crate::account::call::{
+    COUNTED, Call, DIRECT, FUSED, MARK, Outcome, PENDING, PollEnd, ProcKey, SITE,
+};
 use crate::account::counters::{ALONE, PathCounters, SPANS, Shared, Word};
 use crate::account::histogram::add;
 use crate::account::paths::{PathKey, PathKind};
@@ -20,30 +22,22 @@ impl Ledger {
     #[inline(always)]
     pub fn poll_start(&self, call: &mut Call, proc: ProcKey, t: u64, start: Start) -> Option<u32> {
         let opened = self.open(call, proc, t, start);
-        opened.map(|(depth, _)| depth)
+        opened.map(|opened| opened.depth)
     }
 
-    /// Same as [`Ledger::poll_start`], and also returns whether the call is a branch.
-    // A later poll needs no write section: a reader takes the depth first, and looks at no frame
-    // above it.
+    /// Same as [`Ledger::poll_start`], and also returns what is new about the call.
+    // Mostly it needs no write section: a reader takes the depth first, and looks at no frame above
+    // it.
     #[inline(always)]
-    pub fn open(
-        &self,
-        call: &mut Call,
-        proc: ProcKey,
-        t: u64,
-        start: Start,
-    ) -> Option<(u32, bool)> {
+    pub fn open(&self, call: &mut Call, proc: ProcKey, t: u64, start: Start) -> Option<Opened> {
         let depth = self.depth();
         if depth >= DEPTH_LIMIT {
             return None;
         }
         let t = self.clamp(t);
-        self.step();
         if call.epoch() != self.epoch {
             self.attach(call, proc, t);
         }
-        let maker = call.maker();
         let is_first = !call.is_polled();
         let mut place = call.enter();
         if place & PENDING != 0 {
@@ -60,13 +54,17 @@ impl Ledger {
             let frame = self.frames.at(depth as usize - 1);
             caller = Some(frame);
             if before == REUSE_NONE {
-                place |= frame.branch(call.suspended);
+                place |= frame.branch(if is_first { 0 } else { call.suspended });
             }
         }
-        // A first poll is counted at its start.
-        let writing = is_first.then(|| self.write());
+        let (mut writing, mut unknown_birth) = (None, false);
         let reuse = if is_first {
-            place |= FIRST | self.enter_path(call, proc.id, maker, caller, t);
+            place |= FIRST | self.enter_path(call, proc.id, caller);
+            if call.suspended != self.event() {
+                writing = Some(self.write());
+                (place, unknown_birth) = self.begin_known(call, place, t);
+            }
+            self.moved.store(1, Relaxed);
             REUSE_NONE
         } else {
             place |= self.stay_on_path(call, proc.id, caller);
@@ -79,13 +77,15 @@ impl Ledger {
                 REUSE_DOWN
             }
         };
+        self.step();
         self.push(call, t, place, &start);
-        if is_first {
-            self.moved.store(1, Relaxed);
-        }
         self.reuse.store(reuse, Relaxed);
         drop(writing);
-        Some((depth, place & BRANCH != 0))
+        Some(Opened {
+            depth,
+            is_branch: place & BRANCH != 0,
+            unknown_birth,
+        })
     }
 
     /// Rule R1: a poll registers a call whose creation was not seen.
@@ -97,35 +97,42 @@ impl Ledger {
         drop(writing);
     }
 
-    /// Gives a call in its first poll its path. Returns [`FUSED`] if it is the operand of its
-    /// caller's await, otherwise 0.
-    #[inline]
-    fn enter_path(
-        &self,
-        call: &mut Call,
-        proc: u32,
-        maker: Option<u32>,
-        caller: Option<&Frame>,
-        t: u64,
-    ) -> u32 {
-        call.unit = 0;
-        let mut fused = 0;
-        call.path = match caller {
-            None => self.path_of_root(proc, maker),
-            Some(caller) => {
-                let place = caller.place.load(Relaxed);
-                let (mut kind, mut site) = (PathKind::Inner, 0);
-                if place & DIRECT != 0 {
-                    call.fuse();
-                    fused = FUSED;
-                    (kind, site) = (PathKind::Direct, place & SITE);
-                }
-                self.path_below(caller, proc, maker, site, kind)
-            }
-        };
+    /// Begins the first poll of a call that was not created right before it. Returns the frame's
+    /// place, and whether the time of the creation is unknown.
+    #[inline(never)]
+    fn begin_known(&self, call: &Call, place: u32, t: u64) -> (u32, bool) {
         let row = self.row(call.path);
+        if call.suspended != COUNTED {
+            row.add(Word::UnknownBirths, 1);
+            return (place, true);
+        }
         row.add(Word::Started, 1);
         row.add(Word::StartedAt, t);
+        (place | COUNTED_BEFORE, false)
+    }
+
+    /// Gives a call in its first poll its path. Returns [`FUSED`] if it is the operand of its
+    /// caller's await, otherwise 0.
+    #[inline(always)]
+    fn enter_path(&self, call: &mut Call, proc: u32, caller: Option<&Frame>) -> u32 {
+        let creator = core::mem::take(&mut call.unit);
+        let Some(caller) = caller else {
+            call.path = self.path_of_root(proc, self.proc_on(creator));
+            return 0;
+        };
+        let (place, above) = (caller.place.load(Relaxed), caller.path.load(Relaxed));
+        let (mut fused, mut kind, mut site) = (0, PathKind::Inner, 0);
+        if place & DIRECT != 0 {
+            call.fuse();
+            (fused, kind, site) = (FUSED, PathKind::Direct, place & SITE);
+        }
+        let known = (creator == above)
+            .then(|| self.paths.intern(PathKey::new(above, proc, site, kind)))
+            .flatten();
+        call.path = match known {
+            Some(path) => path,
+            None => self.path_below(caller, proc, self.proc_on(creator), site, kind),
+        };
         fused
     }
 
@@ -144,7 +151,7 @@ impl Ledger {
     }
 
     /// The path of a call that `caller` polls.
-    #[inline]
+    #[inline(never)]
     fn path_below(
         &self,
         caller: &Frame,
@@ -294,7 +301,6 @@ impl Ledger {
         let before = frame.arrive(place);
         self.end_wait(frame, before);
         self.moved.store(1, Relaxed);
-        self.step();
     }
 
     /// Ends the poll at `depth`, and first those above it if any were left open (R3).
@@ -349,6 +355,9 @@ impl Ledger {
         if place & (ARRIVED | FIRST) != 0 {
             call.since = t;
         }
+        if place & (FIRST | COUNTED_BEFORE) == FIRST {
+            return self.suspend_first(call, frame, place, charge, depth, t);
+        }
         let waited_at = frame.unit.load(Relaxed);
         let stays = waited_at != 0 && place & (ARRIVED | REPATHED) == 0;
         let unit = if stays {
@@ -377,6 +386,32 @@ impl Ledger {
             record_span(row, charge);
         }
         if place & UNCHANGED == 0 && self.quiet.load(Relaxed) == 0 {
+            self.push_pending(call, frame, place, depth);
+        }
+    }
+
+    /// Ends the first poll of a call that was not counted before.
+    #[inline(always)]
+    fn suspend_first(
+        &self,
+        call: &mut Call,
+        frame: &Frame,
+        place: u32,
+        charge: &Charge,
+        depth: u32,
+        t: u64,
+    ) {
+        let unit = self.unit(frame, place);
+        let row = self.row(unit);
+        row.add(Word::FirstPolls, 1);
+        row.add(Word::FirstHold, charge.hold);
+        row.add(Word::FirstEnds, t);
+        row.longest(&ALONE, self.tick.load(Relaxed), charge.hold);
+        record_nested(row, charge);
+        row.record_poll(charge, Shared::Leaf, Shared::Nested);
+        call.suspend(t);
+        call.unit = unit;
+        if self.quiet.load(Relaxed) == 0 {
             self.push_pending(call, frame, place, depth);
         }
     }
@@ -419,17 +454,17 @@ impl Ledger {
         self.end_wait(frame, place);
         let row = self.row(frame.path.load(Relaxed));
         row.longest(&ALONE, self.tick.load(Relaxed), charge.hold);
-        if place & FIRST != 0 && charge.running == charge.hold {
-            row.add(Word::OnlyPolls, 1);
-            row.add(Word::OnlyHold, charge.hold);
-            row.raise(Word::OnlyLongest, charge.hold);
-            row.record(Shared::Single, charge.hold);
-            self.outcome(row, t, outcome);
+        if place & FIRST != 0 {
+            self.end_only(call, row, place, charge, t, outcome);
+        } else if outcome == Outcome::Ready {
+            row.add(Word::LastPolls, 1);
+            row.add(Word::LastHold, charge.hold);
+            row.add(Word::LastEnds, t);
+            record_nested(row, charge);
+            row.record_poll(charge, Shared::Leaf, Shared::Nested);
+            row.charge_call(call.running, call.inclusive);
             call.end();
         } else {
-            if place & FIRST != 0 {
-                row.add(Word::Immediate, 1);
-            }
             record_alone(row, charge);
             self.finish(call, row, t, outcome);
         }
@@ -437,6 +472,54 @@ impl Ledger {
             self.hand_up(frame);
         }
         self.leave(frame);
+    }
+
+    /// Ends a call with its first poll.
+    #[inline(always)]
+    fn end_only(
+        &self,
+        call: &mut Call,
+        row: &PathCounters,
+        place: u32,
+        charge: &Charge,
+        t: u64,
+        outcome: Outcome,
+    ) {
+        let is_leaf = charge.running == charge.hold;
+        if is_leaf && place & COUNTED_BEFORE == 0 && outcome == Outcome::Ready {
+            row.add(Word::OnlyPolls, 1);
+            row.add(Word::OnlyHold, charge.hold);
+            row.raise(Word::OnlyLongest, charge.hold);
+            row.record(Shared::Single, charge.hold);
+            call.end();
+            return;
+        }
+        self.end_first(call, row, place, charge, t, outcome);
+    }
+
+    #[inline(never)]
+    fn end_first(
+        &self,
+        call: &mut Call,
+        row: &PathCounters,
+        place: u32,
+        charge: &Charge,
+        t: u64,
+        outcome: Outcome,
+    ) {
+        row.add(Word::Immediate, 1);
+        self.count(row, place, t - charge.hold);
+        record_alone(row, charge);
+        self.finish(call, row, t, outcome);
+    }
+
+    /// Counts a call in its first poll, which began at `t`, if it was not counted before.
+    #[inline]
+    fn count(&self, row: &PathCounters, place: u32, t: u64) {
+        if place & (FIRST | COUNTED_BEFORE) == FIRST {
+            row.add(Word::Counted, 1);
+            row.add(Word::CountedAt, t);
+        }
     }
 
     /// Ends a call that was polled.
@@ -482,6 +565,7 @@ impl Ledger {
         self.end_wait(frame, place);
         let row = self.row(frame.path.load(Relaxed));
         row.longest(&ALONE, self.tick.load(Relaxed), charge.hold);
+        self.count(row, place, frame.start.load(Relaxed));
         record_alone(row, &charge);
         (frame.key.load(Relaxed), charge)
     }
@@ -611,14 +695,19 @@ const fn longest_wait(place: u32) -> Word {
 fn record_alone(row: &PathCounters, charge: &Charge) {
     row.add(Word::Polls, 1);
     row.add(Word::Hold, charge.hold);
-    let foreign = charge.hold - charge.inclusive;
-    if foreign != 0 {
-        row.add(Word::Foreign, foreign);
-    }
+    record_nested(row, charge);
+    row.record_poll(charge, Shared::Leaf, Shared::Nested);
+}
+
+/// Records what was nested in a poll of one level.
+#[inline(always)]
+fn record_nested(row: &PathCounters, charge: &Charge) {
     if charge.running != charge.hold {
         row.add(Word::Nested, charge.hold - charge.running);
+        if charge.inclusive != charge.hold {
+            row.add(Word::Foreign, charge.hold - charge.inclusive);
+        }
     }
-    row.record_poll(charge, Shared::Leaf, Shared::Nested);
 }
 
 /// Records a poll of an innermost call and of all callers that ran no code of their own.
@@ -626,12 +715,11 @@ fn record_alone(row: &PathCounters, charge: &Charge) {
 fn record_span(row: &PathCounters, charge: &Charge) {
     row.add(Word::SpanPolls, 1);
     row.add(Word::SpanHold, charge.hold);
-    let foreign = charge.hold - charge.inclusive;
-    if foreign != 0 {
-        row.add(Word::SpanForeign, foreign);
-    }
     if charge.running != charge.hold {
         row.add(Word::SpanNested, charge.hold - charge.running);
+        if charge.inclusive != charge.hold {
+            row.add(Word::SpanForeign, charge.hold - charge.inclusive);
+        }
     }
     row.record_poll(charge, Shared::Span, Shared::SpanNested);
 }

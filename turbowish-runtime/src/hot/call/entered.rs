@@ -37,7 +37,7 @@ pub fn enter(proc: &'static Proc) -> Entered {
     if let (Some(epoch), Some(key)) = (switch::epoch(), proc.key(0)) {
         let depth = thread::with(epoch, |thread| {
             let t = clock::ticks();
-            entered.account = Account::new(thread.ledger.create(key, t));
+            entered.account = Account::new(thread.ledger.born());
             events::call(|| CallEvent::Create { proc: key.id });
             let depth = thread
                 .ledger
