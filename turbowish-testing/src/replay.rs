@@ -201,6 +201,7 @@ impl Moment<'_> {
             root,
             quiet: true,
             key: id,
+            ..Start::default()
         };
         let key = call.key();
         let opened = self.ledger.poll_start(&mut call.call, key, self.t, start);

@@ -74,8 +74,12 @@ const ENDED: u32 = 1 << 14;
 const POLLED: u32 = 1 << 15;
 /// The call is the root of a task for which there was no room.
 const ROWLESS: u32 = 1 << 16;
+/// Flags below the epoch in the word of a call.
+const FLAG_BITS: u32 = 2;
 /// The call is the operand of its caller's await: polled by nothing else.
-pub(crate) const FUSED: u32 = 1 << 17;
+const FUSED: u32 = 1 << 0;
+/// The call awaits another one directly, which was pending at the end of the last poll.
+const PASSES: u32 = 1 << 1;
 
 /// Origin of a call: the epoch it is registered with, who created it, and when. Two words, so that
 /// it is passed to a new call in registers.
@@ -111,7 +115,8 @@ impl Origin {
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Call {
-    epoch: u32,
+    /// The epoch it is registered with, [`FUSED`] and [`PASSES`]: what a poll compares first.
+    word: u32,
     state: u32,
     /// Who polls it; 0 before the first poll.
     pub(crate) path: PathId,
@@ -125,6 +130,8 @@ pub struct Call {
     pub(crate) suspended: u64,
     /// End of the poll in which the call reached its present await point, in ticks.
     pub(crate) since: u64,
+    /// The part of `inclusive` that its caller knows of.
+    pub(crate) told: u64,
 }
 
 impl Default for Call {
@@ -139,7 +146,7 @@ impl Call {
     #[must_use]
     pub const fn new(origin: Origin) -> Self {
         Self {
-            epoch: origin.word as u32,
+            word: (origin.word as u32) << FLAG_BITS,
             state: 0,
             path: 0,
             unit: (origin.word >> u32::BITS) as u32,
@@ -147,6 +154,7 @@ impl Call {
             inclusive: 0,
             suspended: origin.birth,
             since: 0,
+            told: 0,
         }
     }
 
@@ -154,7 +162,7 @@ impl Call {
     #[inline]
     #[must_use]
     pub const fn is_live(&self, epoch: u32) -> bool {
-        self.epoch == epoch && self.state & ENDED == 0
+        self.epoch() == epoch && self.state & ENDED == 0
     }
 
     /// Whether the call has ended. Later polls and drops of it are not accounted.
@@ -168,14 +176,62 @@ impl Call {
     #[inline]
     #[must_use]
     pub const fn is_open(&self) -> bool {
-        self.epoch != UNREGISTERED && self.state & ENDED == 0
+        self.epoch() != UNREGISTERED && self.state & ENDED == 0
     }
 
     /// The epoch the call is registered with; 0 if none.
     #[inline]
     #[must_use]
     pub const fn epoch(&self) -> u32 {
-        self.epoch
+        self.word >> FLAG_BITS
+    }
+
+    /// What [`Call::is_straight`] compares with if no call is straight: the word of no call.
+    pub const NOT_STRAIGHT: u32 = UNREGISTERED << FLAG_BITS | FUSED;
+
+    /// What [`Call::is_straight`] compares with in polls below a task's root that has nothing to do
+    /// in them, in the given epoch.
+    #[inline]
+    #[must_use]
+    pub const fn straight(epoch: u32) -> u32 {
+        epoch << FLAG_BITS | FUSED | PASSES
+    }
+
+    /// Whether the call has nothing to do in a poll as long as what it awaits is pending: all of its
+    /// callers have nothing to do, as `straight` says.
+    #[inline(always)]
+    #[must_use]
+    pub const fn is_straight(&self, straight: u32) -> bool {
+        self.word == straight
+    }
+
+    /// Whether the call is the operand of its caller's await.
+    #[inline]
+    #[must_use]
+    pub const fn is_fused(&self) -> bool {
+        self.word & FUSED != 0
+    }
+
+    /// Whether it awaits another call directly, which was pending at the end of the last poll.
+    #[inline]
+    pub(crate) const fn passes(&self) -> bool {
+        self.word & PASSES != 0
+    }
+
+    #[inline]
+    pub(crate) const fn set_passes(&mut self, passes: bool) {
+        self.word = self.word & !PASSES | if passes { PASSES } else { 0 };
+    }
+
+    /// Goes on in a poll that it was no part of until what it awaits ended.
+    pub(crate) const fn resume(&mut self) {
+        self.state &= !PENDING;
+    }
+
+    /// Marks the call, whose poll has ended.
+    pub(crate) const fn mark(&mut self) {
+        self.state |= MARK;
+        self.set_passes(false);
     }
 
     /// Whether a poll of the call was accounted.
@@ -232,13 +288,13 @@ impl Call {
     pub(crate) const fn enter(&mut self) -> u32 {
         let state = self.state;
         self.state = state & !PENDING | POLLED;
-        state & (SITE | MARK | FORK | DIRECT | FUSED | PENDING)
+        state & (SITE | MARK | FORK | DIRECT | PENDING)
     }
 
     /// Records that the call is the operand of its caller's await.
     #[inline]
     pub(crate) const fn fuse(&mut self) {
-        self.state |= FUSED;
+        self.word |= FUSED;
     }
 
     /// Ends a poll; `place` is that of the frame.

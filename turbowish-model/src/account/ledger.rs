@@ -16,13 +16,14 @@ mod look;
 mod poll;
 mod publish;
 mod side_effects;
+mod straight;
 
 use alloc::sync::Arc;
 use core::sync::atomic::Ordering::Relaxed;
 
 pub use self::drop_group::DropGroup;
 use self::drop_group::LastDrop;
-pub(crate) use self::frame::{COUNTED_BEFORE, FIRST, Frame, ROOT};
+pub(crate) use self::frame::{COUNTED_BEFORE, FIRST, Frame, OVER, ROOT};
 pub use self::frame::{Charge, Opened, Start};
 use self::frame::{REUSE_DOWN, REUSE_NONE, REUSE_UNCHANGED, REUSE_UP};
 use self::look::Look;
@@ -56,6 +57,12 @@ pub struct Ledger {
     epoch: u32,
     depth: AtomicU32,
     base: AtomicU32,
+    /// Calls of the current task, from its root on, that have no frame.
+    skipped: AtomicU32,
+    /// Task of a root without a frame.
+    straight_task: AtomicU64,
+    /// Flags of the current task's root that came up in this poll while it has no frame.
+    root_marks: AtomicU32,
     reuse: AtomicU32,
     /// 1 if no await stack is recorded for the current bottom poll.
     quiet: AtomicU32,
@@ -69,6 +76,7 @@ pub struct Ledger {
     pub(crate) procs: Pages<ProcCounters, { chunks(PROC_LIMIT) }>,
     look: Look,
     await_stack: AwaitStack,
+    dropped: straight::DroppedChain,
     fall: LastDrop,
     anomalies: [AtomicU64; ANOMALIES],
 }
@@ -87,6 +95,9 @@ impl Ledger {
             busy: AtomicU64::new(0),
             depth: AtomicU32::new(0),
             base: AtomicU32::new(0),
+            skipped: AtomicU32::new(0),
+            straight_task: AtomicU64::new(0),
+            root_marks: AtomicU32::new(0),
             reuse: AtomicU32::new(REUSE_NONE),
             quiet: AtomicU32::new(0),
             moved: AtomicU32::new(0),
@@ -96,6 +107,7 @@ impl Ledger {
             procs: Pages::default(),
             look: Look::default(),
             await_stack: AwaitStack::default(),
+            dropped: straight::DroppedChain::default(),
             fall: LastDrop::default(),
             anomalies: core::array::from_fn(|_| AtomicU64::new(0)),
         }
@@ -237,6 +249,12 @@ impl Ledger {
         add(&self.events, 1);
     }
 
+    /// Distance of the poll at `depth` from its task's root.
+    #[inline]
+    fn level(&self, depth: u32) -> u32 {
+        depth - self.base.load(Relaxed) + self.skipped.load(Relaxed)
+    }
+
     /// Proc id of an open poll.
     #[inline]
     fn proc_of(&self, frame: &Frame) -> u32 {
@@ -266,14 +284,12 @@ impl Ledger {
         }
     }
 
-    /// Records the ready latency of the innermost poll, which must be the root poll of a task: the
-    /// ticks from its wake to its start.
-    pub fn ready(&self, latency: u64) {
-        if let Some(top) = self.top() {
-            let writing = self.write();
-            self.procs.at(self.proc_of(top)).ready(latency);
-            drop(writing);
-        }
+    /// Records the ready latency of a poll of a task whose root is a call of `proc`: the ticks from
+    /// its wake to its start.
+    pub fn ready(&self, proc: u32, latency: u64) {
+        let writing = self.write();
+        self.procs.at(proc).ready(latency);
+        drop(writing);
     }
 
     /// Sets the task of the innermost poll, which must be a root poll: [`Ledger::current_call`]
@@ -309,14 +325,16 @@ impl Ledger {
             self.moved.store(1, Relaxed);
             self.fall(top, call, proc);
         }
-        if call.unit != 0 && call.is_suspended() {
-            let row = self.row(call.unit);
+        let unit = if call.is_suspended() { call.unit } else { 0 };
+        if unit != 0 {
+            let row = self.row(unit);
             row.add(Word::Waited, t);
             row.subtract(Word::Open, 1);
-            row.raise(Word::LongestWait, t.saturating_sub(call.suspended));
             self.procs.at(proc).site(call.site()).cancel();
         }
-        self.finish(call, self.row(call.path), t, Outcome::Cancelled);
+        self.charge_dropped(call, unit, t);
+        self.outcome(self.row(call.path), t, Outcome::Cancelled);
+        call.end();
         drop(writing);
     }
 

@@ -9,8 +9,8 @@ use self::share::Share;
 use crate::account::aggregate::Aggregate;
 use crate::account::call::SITE;
 use crate::account::counters::{Reading, Sum, Word};
-use crate::account::ledger::{COUNTED_BEFORE, Charge, FIRST, Frame, Ledger, ROOT, Seen};
-use crate::account::paths::{PathId, Paths};
+use crate::account::ledger::{COUNTED_BEFORE, Charge, FIRST, Frame, Ledger, OVER, ROOT, Seen};
+use crate::account::paths::{PathId, PathKind, Paths};
 
 /// A poll in progress, as a reader sees it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -53,6 +53,29 @@ impl OpenPollReading {
             nested: frame.nested.load(Relaxed),
             foreign: frame.foreign.load(Relaxed),
         }
+    }
+
+    /// The polls of the callers, which have no frames, of the call with this path: outermost first.
+    fn callers(&self, path: PathId, task: u64, paths: &Paths) -> Vec<Self> {
+        let mut callers = Vec::new();
+        share::levels(paths, path, |level| {
+            let root = paths.key(level.path).is(PathKind::Root);
+            callers.push(Self {
+                key: if root { task } else { 0 },
+                proc: level.proc,
+                site: level.site as u16,
+                waited_since: self.waited_since,
+                root,
+                start: self.start,
+                again: paths.is_again(level.path),
+                creator: paths.creator(level.path),
+                ..Self::default()
+            });
+        });
+        callers.reverse();
+        // The last one is the call itself.
+        callers.pop();
+        callers
     }
 
     /// Computes the charge as if this poll and the one nested in it ended at `now`; `nested` and
@@ -153,10 +176,23 @@ impl Ledger {
 
     fn read_frames(&self) -> Vec<OpenPollReading> {
         // First the depth: a poll that begins after this is not seen.
-        (0..self.published_depth())
-            .map_while(|depth| self.frames.get(depth as usize))
-            .map(|frame| OpenPollReading::read(frame, &self.paths))
-            .collect()
+        let depth = self.published_depth();
+        let frames = (0..depth).map_while(|depth| self.frames.get(depth as usize));
+        self.open_by(frames)
+    }
+
+    /// The open polls of these frames, and of the calls that have none.
+    fn open_by<'a>(&self, frames: impl Iterator<Item = &'a Frame>) -> Vec<OpenPollReading> {
+        let mut open = Vec::new();
+        for frame in frames {
+            let mut poll = OpenPollReading::read(frame, &self.paths);
+            if frame.place.load(Relaxed) & (ROOT | OVER) == 0 {
+                let task = core::mem::take(&mut poll.key);
+                open.extend(poll.callers(frame.path.load(Relaxed), task, &self.paths));
+            }
+            open.push(poll);
+        }
+        open
     }
 
     fn read_now(&self, rows: &mut Vec<Row>) -> ThreadReading {
@@ -175,8 +211,7 @@ impl Ledger {
         rows.clear();
         let (depth, busy, latest) = self.kept();
         let frames = (0..depth).map_while(|depth| self.kept_frame(depth));
-        let open = frames.map(|frame| OpenPollReading::read(frame, &self.paths));
-        let open = open.collect();
+        let open = self.open_by(frames);
         let all = self.rows.iter();
         let all = all.map(|(path, row)| (path, row.read_at(look)));
         rows.extend(all.filter(|(_, words)| !words.is_empty()));

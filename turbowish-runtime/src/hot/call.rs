@@ -8,6 +8,7 @@ mod entered;
 mod nested;
 mod reading;
 mod root;
+mod straight;
 
 use std::mem::ManuallyDrop;
 use std::pin::Pin;
@@ -15,7 +16,7 @@ use std::task::{Context, Poll, Waker};
 
 use pin_project_lite::pin_project;
 use turbowish_model::account::call::{Call as Account, Origin, PollEnd};
-use turbowish_model::account::ledger::{Charge, Start};
+use turbowish_model::account::ledger::{Charge, Opened, Start};
 use turbowish_model::event::CallEvent;
 use turbowish_unsafe::waker::BorrowedWaker;
 
@@ -129,7 +130,10 @@ where
             depth: CLOSED,
             waker: PollWaker::Inherited,
         };
-        let lent = if switch::concerns_polls() {
+        let lent = if straight::is_straight(&open.state.account) {
+            open.depth = STRAIGHT;
+            BorrowedWaker::same(cx.waker())
+        } else if switch::concerns_polls() {
             match begin(&mut open, size_of::<F>(), cx.waker()) {
                 Ok(lent) => lent,
                 Err(PausedPoll { .. }) => return Poll::Pending,
@@ -139,7 +143,11 @@ where
         };
         // One poll of the future for all cases: two would be compiled twice.
         let polled = this.future.poll(&mut Context::from_waker(lent.waker()));
-        if open.epoch != 0 {
+        if open.depth == STRAIGHT && polled.is_pending() && straight::is_settled() {
+            open.depth = CLOSED;
+            return polled;
+        }
+        if open.epoch != 0 || open.depth == STRAIGHT {
             end(
                 &mut open,
                 match &polled {
@@ -164,6 +172,10 @@ impl Drop for CallState {
 
 /// Depth of a poll without an open frame: not accounted, or already closed.
 const CLOSED: u32 = u32::MAX;
+/// Depth of a poll of a call that has nothing to do in it, and no frame.
+const STRAIGHT: u32 = u32::MAX - 1;
+/// Same, of a task's root.
+const STRAIGHT_ROOT: u32 = u32::MAX - 2;
 
 /// Origin of a call that is created now. It reads the clock only if calls of this proc are known to
 /// be created before other things happen.
@@ -225,10 +237,23 @@ where
     if state.account.is_live(epoch) || is_new(state, epoch) {
         let given = &mut open.waker;
         let opened = thread::with(epoch, |thread| {
+            if straight::is_below(&state.account, epoch) {
+                straight::opened();
+                return Some(open_in(thread, state, bytes, straight::BELOW)?.depth);
+            }
+            if thread.ledger.depth() == 0
+                && let Some(waker) = straight::begin_root(thread, state, epoch, bytes, waker)
+            {
+                *given = waker;
+                return Some(STRAIGHT_ROOT);
+            }
+            straight::opened();
             if nested::is_suspect(thread, waker) {
                 return nested::open(thread, state, epoch, bytes, waker, given);
             }
-            let (depth, is_branch) = open_in(thread, state, bytes)?;
+            let Opened {
+                depth, is_branch, ..
+            } = open_in(thread, state, bytes, Start::default())?;
             if depth == 0 {
                 *given = open_root(thread, state, epoch, bytes, waker, None);
             } else if is_branch || state.task.is_some() {
@@ -262,11 +287,16 @@ fn is_new(state: &CallState, epoch: u32) -> bool {
 }
 
 #[inline]
-fn open_in(thread: &ThreadLedger, state: &mut CallState, bytes: usize) -> Option<(u32, bool)> {
+fn open_in(
+    thread: &ThreadLedger,
+    state: &mut CallState,
+    bytes: usize,
+    start: Start,
+) -> Option<Opened> {
     let ledger = &thread.ledger;
     let key = state.proc.key(bytes)?;
     let t = reused(ledger.still_down()).unwrap_or_else(clock::ticks);
-    let opened = ledger.open(&mut state.account, key, t, Start::default())?;
+    let opened = ledger.open(&mut state.account, key, t, start)?;
     events::call(|| CallEvent::PollStart {
         proc: Some(key.id),
         root: false,
@@ -274,7 +304,7 @@ fn open_in(thread: &ThreadLedger, state: &mut CallState, bytes: usize) -> Option
     if opened.unknown_birth {
         state.proc.is_created_early();
     }
-    Some((opened.depth, opened.is_branch))
+    Some(opened)
 }
 
 /// Records the drop of a call.
@@ -343,6 +373,15 @@ extern "C" fn end(open: &mut OpenPoll<'_>, end: PollEnd) {
     }
     if depth == CLOSED {
         unseen(open.epoch);
+    } else if depth == STRAIGHT {
+        let epoch = state.account.epoch();
+        if switch::epoch() == Some(epoch) {
+            straight::end(epoch, state, given, end);
+        }
+    } else if depth == STRAIGHT_ROOT {
+        if switch::epoch() == Some(open.epoch) {
+            straight::end_root(open.epoch, state, given, end);
+        }
     } else if switch::epoch() == Some(open.epoch) {
         let closing = Closing { end, given };
         thread::with_current(open.epoch, |thread| {
@@ -368,6 +407,7 @@ fn close_in(thread: &ThreadLedger, state: &mut CallState, depth: u32, closing: &
     let still = if pending { ledger.still_up() } else { None };
     let t = reused(still).unwrap_or_else(clock::ticks);
     let charge = ledger.poll_end(&mut state.account, depth, t, end);
+    straight::closed(thread, depth, pending);
     events::call(|| CallEvent::PollEnd(end));
     if features::TOKIO
         && state.account.is_marked()

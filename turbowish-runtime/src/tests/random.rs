@@ -286,7 +286,7 @@ impl Play {
         }
         let thread = THREAD.get();
         let depth = switch::epoch()
-            .and_then(|epoch| thread::with(epoch, |thread| thread.ledger.depth()))
+            .and_then(|epoch| thread::with(epoch, |thread| thread.ledger.open_polls().len()))
             .unwrap_or(0);
         assert_eq!(depth as usize, self.oracle().depth(thread), "open polls");
     }

@@ -54,7 +54,7 @@ impl Ledger {
         });
         Parent {
             within: within.unwrap_or(0),
-            level: at - base,
+            level: self.level(at),
             proc: self.proc_of(frame),
             site: (frame.place.load(Relaxed) & SITE) as u16,
         }

@@ -2,7 +2,7 @@
 
 use core::sync::atomic::Ordering::Relaxed;
 
-use crate::account::call::{DIRECT, FORK, FUSED, MARK};
+use crate::account::call::{DIRECT, FORK, MARK};
 use crate::account::sync::{AtomicU32, AtomicU64};
 
 /// An open poll. One cache line.
@@ -16,14 +16,14 @@ pub(crate) struct Frame {
     pub(crate) foreign: AtomicU64,
     /// End of the call's last poll; valid if `unit` is not 0.
     pub(crate) suspended: AtomicU64,
+    /// Inclusive time of earlier polls in which the call had nothing to do and no frame.
+    pub(crate) carry: AtomicU64,
     /// Who polls the call.
     pub(crate) path: AtomicU32,
     /// The await point at which the call has waited until this poll; 0 once that wait is counted.
     pub(crate) unit: AtomicU32,
     /// Await point ([`crate::account::call::SITE`]) and flags: those of `call` and those below.
     pub(crate) place: AtomicU32,
-    /// Base of the enclosing task segment; valid if `place` has [`ROOT`].
-    pub(crate) previous_base: AtomicU32,
     /// Length of the await stack when this frame was opened.
     pub(crate) stack_mark: AtomicU32,
 }
@@ -47,17 +47,20 @@ pub(crate) const BESIDE: u32 = 1 << 22;
 pub(crate) const BRANCH: u32 = 1 << 23;
 /// This poll showed that the call polls several others at its await point.
 pub(crate) const FOUND: u32 = 1 << 24;
-/// The caller has a frame: that of the poll just below.
+/// The caller has a frame: that of the poll just below. A frame without this is the first of its
+/// task: the root's, or that of the first call that has something to do.
 pub(crate) const OVER: u32 = 1 << 25;
 /// The call was polled by another one before.
 pub(crate) const REPATHED: u32 = 1 << 26;
 /// The call was counted before its first poll.
 pub(crate) const COUNTED_BEFORE: u32 = 1 << 27;
+/// What the call awaits ended pending in this poll, and its path goes on from the call's.
+pub(crate) const LINKED: u32 = 1 << 28;
 /// The call was marked in this poll.
 pub(crate) const MARKED: u32 = 1 << 30;
 
 /// Flags of a frame that stay when its call moves to another await point.
-const KEPT: u32 = ROOT | OVER | FIRST | COUNTED_BEFORE | FUSED | BRANCH | REPATHED | MARK | MARKED;
+const KEPT: u32 = ROOT | OVER | FIRST | COUNTED_BEFORE | BRANCH | REPATHED | MARK | MARKED;
 
 impl Frame {
     /// Copies what a reader needs of another frame.
@@ -149,6 +152,9 @@ pub(crate) const REUSE_UNCHANGED: u32 = 3;
 pub struct Start {
     /// The poll is the root of a task, even inside another poll.
     pub root: bool,
+    /// The call is the operand of an await, and its callers up to the root have nothing to do: see
+    /// [`Ledger::begin_straight`](crate::account::ledger::Ledger::begin_straight).
+    pub straight: bool,
     /// At the bottom of the stack: nobody will call
     /// [`Ledger::take_await_stack`](crate::account::ledger::Ledger::take_await_stack) for this
     /// poll, so no await stack is recorded.
@@ -163,6 +169,8 @@ pub struct Start {
 pub struct Opened {
     /// Depth of the poll on the stack.
     pub depth: u32,
+    /// The poll is the root of a task.
+    pub is_root: bool,
     /// The call is one of several that its caller polls at the same await point.
     pub is_branch: bool,
     /// The call was created by [`Ledger::born`](crate::account::ledger::Ledger::born), and other

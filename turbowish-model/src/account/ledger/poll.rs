@@ -4,15 +4,13 @@
 use core::sync::atomic::Ordering::Relaxed;
 
 use super::frame::{
-    ARRIVED, BRANCH, COUNTED_BEFORE, Charge, FIRST, Frame, OVER, Opened, REPATHED, REUSE_DOWN,
-    REUSE_NONE, REUSE_UNCHANGED, REUSE_UP, ROOT, Start, UNCHANGED,
+    ARRIVED, BRANCH, COUNTED_BEFORE, Charge, FIRST, Frame, LINKED, OVER, Opened, REPATHED,
+    REUSE_DOWN, REUSE_NONE, REUSE_UNCHANGED, REUSE_UP, ROOT, Start, UNCHANGED,
 };
 use super::{DEPTH_LIMIT, Ledger};
 use crate::account::aggregate::Anomaly;
 use crate::account::await_stack::AwaitFrame;
-use crate::account::call::{
-    COUNTED, Call, DIRECT, FUSED, MARK, Outcome, PENDING, PollEnd, ProcKey, SITE,
-};
+use crate::account::call::{COUNTED, Call, DIRECT, MARK, Outcome, PENDING, PollEnd, ProcKey, SITE};
 use crate::account::counters::{ALONE, PathCounters, SPANS, Shared, Word};
 use crate::account::histogram::add;
 use crate::account::paths::{PathKey, PathKind};
@@ -46,7 +44,9 @@ impl Ledger {
         let before = self.reuse.load(Relaxed);
         let mut unchanged = before == REUSE_UNCHANGED;
         let mut caller = None;
-        if start.root || depth == 0 {
+        if start.straight {
+            unchanged = true;
+        } else if start.root || depth == 0 {
             place |= ROOT;
             unchanged = true;
         } else {
@@ -59,7 +59,8 @@ impl Ledger {
         }
         let (mut writing, mut unknown_birth) = (None, false);
         let reuse = if is_first {
-            place |= FIRST | self.enter_path(call, proc.id, caller);
+            place |= FIRST;
+            self.enter_path(call, proc.id, caller);
             if call.suspended != self.event() {
                 writing = Some(self.write());
                 (place, unknown_birth) = self.begin_known(call, place, t);
@@ -67,7 +68,9 @@ impl Ledger {
             self.moved.store(1, Relaxed);
             REUSE_NONE
         } else {
-            place |= self.stay_on_path(call, proc.id, caller);
+            if !start.straight {
+                place |= self.stay_on_path(call, proc.id, caller);
+            }
             if place & DIRECT == 0 {
                 REUSE_NONE
             } else if unchanged && place & PENDING != 0 {
@@ -83,6 +86,7 @@ impl Ledger {
         drop(writing);
         Some(Opened {
             depth,
+            is_root: place & ROOT != 0,
             is_branch: place & BRANCH != 0,
             unknown_birth,
         })
@@ -111,20 +115,19 @@ impl Ledger {
         (place | COUNTED_BEFORE, false)
     }
 
-    /// Gives a call in its first poll its path. Returns [`FUSED`] if it is the operand of its
-    /// caller's await, otherwise 0.
+    /// Gives a call in its first poll its path.
     #[inline(always)]
-    fn enter_path(&self, call: &mut Call, proc: u32, caller: Option<&Frame>) -> u32 {
+    fn enter_path(&self, call: &mut Call, proc: u32, caller: Option<&Frame>) {
         let creator = core::mem::take(&mut call.unit);
         let Some(caller) = caller else {
             call.path = self.path_of_root(proc, self.proc_on(creator));
-            return 0;
+            return;
         };
         let (place, above) = (caller.place.load(Relaxed), caller.path.load(Relaxed));
-        let (mut fused, mut kind, mut site) = (0, PathKind::Inner, 0);
+        let (mut kind, mut site) = (PathKind::Inner, 0);
         if place & DIRECT != 0 {
             call.fuse();
-            (fused, kind, site) = (FUSED, PathKind::Direct, place & SITE);
+            (kind, site) = (PathKind::Direct, place & SITE);
         }
         let known = (creator == above)
             .then(|| self.paths.intern(PathKey::new(above, proc, site, kind)))
@@ -133,7 +136,6 @@ impl Ledger {
             Some(path) => path,
             None => self.path_below(caller, proc, self.proc_on(creator), site, kind),
         };
-        fused
     }
 
     /// The path of a task's root that was created by a call of `maker`.
@@ -221,16 +223,21 @@ impl Ledger {
     fn push(&self, call: &Call, t: u64, place: u32, start: &Start) {
         let depth = self.depth();
         let frame = self.frames.at(depth as usize);
-        if place & ROOT != 0 {
-            let base = self.base.load(Relaxed);
-            frame.previous_base.store(base, Relaxed);
-            self.begin_segment(depth, start.quiet);
+        if place & OVER == 0 {
+            self.begin_frames(call, depth, place, start);
         }
-        frame.key.store(start.key, Relaxed);
+        let key = match start.straight {
+            true => self.straight_task.load(Relaxed),
+            false => start.key,
+        };
+        frame.key.store(key, Relaxed);
         frame.start.store(t, Relaxed);
         frame.nested.store(0, Relaxed);
         frame.foreign.store(0, Relaxed);
-        frame.suspended.store(call.suspended, Relaxed);
+        frame.carry.store(0, Relaxed);
+        frame
+            .suspended
+            .store(self.suspended(call, depth, place), Relaxed);
         frame.path.store(call.path, Relaxed);
         let unit = if place & PENDING != 0 { call.unit } else { 0 };
         frame.unit.store(unit, Relaxed);
@@ -239,6 +246,30 @@ impl Ledger {
         // Release: a reader that sees the depth also sees the frame.
         self.depth
             .store(depth + 1, core::sync::atomic::Ordering::Release);
+    }
+
+    /// When the last poll of a call ended. A call that had nothing to do in that poll knows it from
+    /// its caller: the two ended as one.
+    #[inline(always)]
+    fn suspended(&self, call: &Call, depth: u32, place: u32) -> u64 {
+        if place & OVER != 0 && call.is_fused() {
+            let caller = self.frames.at(depth as usize - 1);
+            if caller.unit.load(Relaxed) != 0 {
+                return caller.suspended.load(Relaxed);
+            }
+        }
+        call.suspended
+    }
+
+    /// Starts the frames of a task.
+    #[inline(always)]
+    fn begin_frames(&self, call: &Call, depth: u32, place: u32, start: &Start) {
+        if place & ROOT != 0 {
+            self.begin_segment(depth, start.quiet);
+            self.skipped.store(0, Relaxed);
+        } else {
+            self.skipped.store(self.paths.level(call.path), Relaxed);
+        }
     }
 
     /// Starts a task segment of the stack.
@@ -258,7 +289,7 @@ impl Ledger {
     pub(super) fn retract(&self, call: &Call, proc: u32) {
         if self.await_stack.len() > 0 && call.suspended >= self.frames.at(0).start.load(Relaxed) {
             let step = AwaitFrame {
-                level: self.depth() - self.base.load(Relaxed),
+                level: self.level(self.depth()),
                 proc,
                 site: call.site() as u16,
                 direct: call.place() & DIRECT != 0,
@@ -321,9 +352,13 @@ impl Ledger {
         }
         let frame = self.frames.at(depth as usize);
         let place = frame.place.load(Relaxed);
-        let charge = self.close(frame, place, depth, t);
+        let passes = place & (DIRECT | LINKED | MARK) == DIRECT | LINKED
+            && self.reuse.load(Relaxed) == REUSE_UP;
+        let charge = self.close(frame, place, depth, t, end == PollEnd::Pending);
         call.leave(place);
         call.charge(&charge);
+        call.inclusive = call.inclusive.wrapping_add(frame.carry.load(Relaxed));
+        call.set_passes(passes);
         if end == PollEnd::Pending {
             self.suspend(call, frame, place, &charge, depth, t);
         } else {
@@ -354,6 +389,9 @@ impl Ledger {
     ) {
         if place & (ARRIVED | FIRST) != 0 {
             call.since = t;
+        }
+        if place & OVER != 0 && call.is_fused() {
+            self.tell(call, charge, depth);
         }
         if place & (FIRST | COUNTED_BEFORE) == FIRST {
             return self.suspend_first(call, frame, place, charge, depth, t);
@@ -387,6 +425,18 @@ impl Ledger {
         }
         if place & UNCHANGED == 0 && self.quiet.load(Relaxed) == 0 {
             self.push_pending(call, frame, place, depth);
+        }
+    }
+
+    /// Tells the caller of a call, which polled it, that the call is pending. The caller knows its
+    /// inclusive time up to here.
+    #[inline(always)]
+    fn tell(&self, call: &mut Call, charge: &Charge, depth: u32) {
+        call.told = call.told.wrapping_add(charge.inclusive);
+        let caller = self.frames.at(depth as usize - 1);
+        let place = caller.place.load(Relaxed);
+        if self.paths.caller(call.path) == caller.path.load(Relaxed) {
+            caller.place.store(place | LINKED, Relaxed);
         }
     }
 
@@ -429,15 +479,17 @@ impl Ledger {
     /// Adds a pending call to the await stack.
     #[inline(always)]
     fn push_pending(&self, call: &Call, frame: &Frame, place: u32, depth: u32) {
-        let base = if place & ROOT != 0 {
-            depth
+        // The base of a root is that of the poll around it again.
+        let level = if place & ROOT != 0 {
+            0
         } else {
-            self.frames.at(depth as usize - 1).child_pending();
-            self.base.load(Relaxed)
+            self.level(depth)
         };
+        if place & OVER != 0 {
+            self.frames.at(depth as usize - 1).child_pending();
+        }
         let proc = self.proc_of(frame);
-        self.await_stack
-            .push(depth - base, proc, call.place(), call.since);
+        self.await_stack.push(level, proc, call.place(), call.since);
     }
 
     /// Ends a call with its poll.
@@ -471,7 +523,42 @@ impl Ledger {
         if place & MARK != 0 {
             self.hand_up(frame);
         }
+        if place & (ROOT | OVER) == 0 {
+            self.turn(call, frame, charge);
+            return;
+        }
         self.leave(frame);
+        if place & OVER != 0 && call.is_fused() {
+            let untold = call.inclusive.wrapping_sub(call.told);
+            if let Some(caller) = self.top().filter(|_| untold != charge.inclusive) {
+                add(&caller.carry, untold.wrapping_sub(charge.inclusive));
+            }
+        }
+    }
+
+    /// Makes the frame of an ended call that of its caller, which goes on: it had nothing to do in
+    /// this poll until now.
+    #[inline(never)]
+    fn turn(&self, call: &Call, frame: &Frame, charge: &Charge) {
+        let path = self.paths.caller(call.path);
+        let key = self.paths.key(path);
+        let mut place = ARRIVED;
+        if key.is(PathKind::Root) {
+            place |= ROOT | self.root_marks.load(Relaxed);
+        }
+        frame.path.store(path, Relaxed);
+        frame.place.store(place, Relaxed);
+        frame.nested.store(charge.hold, Relaxed);
+        frame.foreign.store(charge.hold - charge.inclusive, Relaxed);
+        let untold = call.inclusive.wrapping_sub(call.told);
+        frame
+            .carry
+            .store(untold.wrapping_sub(charge.inclusive), Relaxed);
+        self.await_stack.truncate(frame.stack_mark.load(Relaxed));
+        self.reuse.store(REUSE_NONE, Relaxed);
+        self.moved.store(1, Relaxed);
+        self.skipped.store(self.paths.level(path), Relaxed);
+        self.depth.store(self.depth() + 1, Relaxed);
     }
 
     /// Ends a call with its first poll.
@@ -524,14 +611,14 @@ impl Ledger {
 
     /// Ends a call that was polled.
     #[inline(always)]
-    pub(super) fn finish(&self, call: &mut Call, row: &PathCounters, t: u64, outcome: Outcome) {
+    fn finish(&self, call: &mut Call, row: &PathCounters, t: u64, outcome: Outcome) {
         row.charge_call(call.running, call.inclusive);
         self.outcome(row, t, outcome);
         call.end();
     }
 
     #[inline(always)]
-    fn outcome(&self, row: &PathCounters, t: u64, outcome: Outcome) {
+    pub(super) fn outcome(&self, row: &PathCounters, t: u64, outcome: Outcome) {
         row.add(Word::EndedAt, t);
         let word = match outcome {
             Outcome::Ready => Word::Ready,
@@ -561,7 +648,7 @@ impl Ledger {
         let depth = self.depth() - 1;
         let frame = self.frames.at(depth as usize);
         let place = frame.place.load(Relaxed);
-        let charge = self.close(frame, place, depth, t);
+        let charge = self.close(frame, place, depth, t, true);
         self.end_wait(frame, place);
         let row = self.row(frame.path.load(Relaxed));
         row.longest(&ALONE, self.tick.load(Relaxed), charge.hold);
@@ -570,8 +657,9 @@ impl Ledger {
         (frame.key.load(Relaxed), charge)
     }
 
+    /// `is_last` says that the frame does not go on as that of its caller.
     #[inline(always)]
-    fn close(&self, frame: &Frame, place: u32, depth: u32, t: u64) -> Charge {
+    fn close(&self, frame: &Frame, place: u32, depth: u32, t: u64, is_last: bool) -> Charge {
         let hold = t - frame.start.load(Relaxed);
         let foreign = frame.foreign.load(Relaxed);
         let charge = Charge {
@@ -582,10 +670,16 @@ impl Ledger {
         self.depth.store(depth, Relaxed);
         if place & ROOT != 0 {
             self.reuse.store(REUSE_NONE, Relaxed);
-            self.close_root(frame, depth, &charge);
+            self.close_root(depth, &charge);
             return charge;
         }
-        // The bottom frame is always a root, so this frame has a parent.
+        if place & OVER == 0 {
+            self.reuse.store(REUSE_UP, Relaxed);
+            if is_last {
+                self.close_bottom(depth, &charge);
+            }
+            return charge;
+        }
         let parent = self.frames.at(depth as usize - 1);
         let reuse = if parent.has(DIRECT) {
             REUSE_UP
@@ -600,8 +694,26 @@ impl Ledger {
         charge
     }
 
-    fn close_root(&self, frame: &Frame, depth: u32, charge: &Charge) {
-        self.base.store(frame.previous_base.load(Relaxed), Relaxed);
+    fn close_root(&self, depth: u32, charge: &Charge) {
+        self.close_segment(depth);
+        self.close_bottom(depth, charge);
+    }
+
+    /// Goes back to the task whose poll is below `depth`, if there is one.
+    fn close_segment(&self, depth: u32) {
+        let frames = (0..depth).rev();
+        let mut bottoms = frames.filter(|&at| !self.frames.at(at as usize).has(OVER));
+        let base = bottoms.next().unwrap_or(0);
+        self.base.store(base, Relaxed);
+        if depth > 0 {
+            let path = self.frames.at(base as usize).path.load(Relaxed);
+            self.skipped.store(self.paths.level(path), Relaxed);
+        }
+    }
+
+    /// Charges the first frame of a task to what is below it.
+    #[inline(always)]
+    fn close_bottom(&self, depth: u32, charge: &Charge) {
         match depth.checked_sub(1) {
             None => add(&self.busy, charge.hold),
             Some(below) => {

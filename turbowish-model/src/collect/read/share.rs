@@ -24,7 +24,7 @@ pub(super) struct Level {
     pub(super) path: PathId,
     pub(super) proc: u32,
     /// Await point plus one at which the call of this level stands; 0 if unknown.
-    site: u32,
+    pub(super) site: u32,
     /// The level that ran.
     is_innermost: bool,
 }

@@ -22,6 +22,7 @@ pub struct Entered {
 /// A plain function starts no visible task: calls polled below it belong to none.
 const PLAIN: Start = Start {
     root: false,
+    straight: false,
     quiet: true,
     key: 0,
 };

@@ -1,0 +1,141 @@
+//! Straight polls: calls that do nothing in a poll but poll what they await. They cost two
+//! comparisons, one on the way down and one on the way up.
+//!
+//! On the way down a call compares its word with that of this thread: it is the same as long as all
+//! callers up to the task's root, and the call itself, await a call directly that was pending at the
+//! end of the last poll. The first call that differs opens a frame. On the way up, nothing is to be
+//! done if that frame was closed as pending; otherwise the frame has become that of the caller.
+
+use std::cell::Cell;
+use std::task::Waker;
+
+use turbowish_model::account::call::{Call as Account, PollEnd};
+use turbowish_model::account::ledger::{Charge, Start};
+use turbowish_model::event::CallEvent;
+
+use super::CallState;
+use super::root::{Closing, PollWaker, close_root, open_root};
+use super::{close_in, nested};
+use crate::features;
+use crate::hot::events::{self, marked_calls};
+use crate::hot::task;
+use crate::hot::thread::ThreadLedger;
+use crate::hot::{clock, thread};
+
+thread_local! {
+    /// The word of calls that have nothing to do in this poll.
+    static STRAIGHT: Cell<u32> = const { Cell::new(Account::NOT_STRAIGHT) };
+    /// The last thing that happened here is that a call ended pending whose callers have no frames.
+    static SETTLED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether this call has nothing to do in the poll that begins.
+#[inline(always)]
+pub(super) fn is_straight(account: &Account) -> bool {
+    account.is_straight(STRAIGHT.get())
+}
+
+/// Whether a straight poll that has ended pending is over.
+#[inline(always)]
+pub(super) fn is_settled() -> bool {
+    SETTLED.get()
+}
+
+/// Whether the callers of a call that is about to open a frame have none.
+#[inline]
+pub(super) fn is_below(account: &Account, epoch: u32) -> bool {
+    STRAIGHT.get() == Account::straight(epoch) && account.is_fused() && account.epoch() == epoch
+}
+
+/// A frame is opened: no poll below it is straight.
+#[inline]
+pub(super) fn opened() {
+    STRAIGHT.set(Account::NOT_STRAIGHT);
+}
+
+/// A frame was closed; `pending` if as pending.
+#[inline]
+pub(super) fn closed(thread: &ThreadLedger, depth: u32, pending: bool) {
+    SETTLED.set(pending && thread.ledger.was_straight(depth));
+}
+
+/// Options of a frame below calls that have none.
+pub(super) const BELOW: Start = Start {
+    root: false,
+    straight: true,
+    quiet: false,
+    key: 0,
+};
+
+/// Begins a poll of a task's root that has nothing to do. Returns the waker for the poll; `None` if
+/// the root needs a frame.
+#[inline]
+pub(super) fn begin_root<'a>(
+    thread: &ThreadLedger,
+    state: &mut CallState,
+    epoch: u32,
+    bytes: usize,
+    waker: &'a Waker,
+) -> Option<PollWaker<'a>> {
+    let task = state.task.as_ref();
+    let task = task.filter(|task| !task.is_branch() && task::is_wrapped())?;
+    let is_straight = thread
+        .ledger
+        .begin_straight(&state.account, task.meta.id, clock::ticks);
+    if !is_straight {
+        return None;
+    }
+    events::call(|| CallEvent::PollStart {
+        proc: state.proc.id(),
+        root: true,
+    });
+    let given = open_root(thread, state, epoch, bytes, waker, None);
+    nested::record_waker(thread, &given, &state.task, waker);
+    STRAIGHT.set(Account::straight(epoch));
+    Some(given)
+}
+
+/// Ends a poll of a task's root that had no frame. `given` is the waker that the poll was given.
+#[inline(never)]
+pub(super) fn end_root(epoch: u32, state: &mut CallState, given: &PollWaker<'_>, end: PollEnd) {
+    let is_settled = SETTLED.replace(false);
+    STRAIGHT.set(Account::NOT_STRAIGHT);
+    let closing = Closing { end, given };
+    thread::with_current(epoch, |thread| {
+        if is_settled && end == PollEnd::Pending {
+            settle_root(thread, state, &closing);
+        } else if let Some(depth) = thread.ledger.turned(&mut state.account) {
+            close_in(thread, state, depth, &closing);
+        }
+    });
+}
+
+fn settle_root(thread: &ThreadLedger, state: &mut CallState, closing: &Closing<'_>) {
+    let ledger = &thread.ledger;
+    let span = ledger.end_straight(&mut state.account);
+    events::call(|| CallEvent::PollEnd(PollEnd::Pending));
+    if features::TOKIO
+        && state.account.is_marked()
+        && let Some(proc) = state.proc.id()
+        && let Some(listener) = marked_calls()
+    {
+        (listener.closed)(ledger, &mut state.account, proc, (0, true), closing.end);
+    }
+    let charge = Charge {
+        hold: span.hold,
+        running: 0,
+        inclusive: span.inclusive,
+    };
+    close_root(thread, state, span.end, 0, &charge, closing);
+}
+
+/// Ends a poll of a call that had no frame in it, and may have got one.
+#[inline(never)]
+pub(super) fn end(epoch: u32, state: &mut CallState, given: &PollWaker<'_>, end: PollEnd) {
+    let closing = Closing { end, given };
+    thread::with_current(epoch, |thread| {
+        if let Some(depth) = thread.ledger.turned(&mut state.account) {
+            close_in(thread, state, depth, &closing);
+        }
+    });
+}
