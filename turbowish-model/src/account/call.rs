@@ -283,6 +283,76 @@ impl Call {
         self.state & (SITE | DIRECT)
     }
 
+    /// Whether the call was created by the call on this path after this event of the thread, and
+    /// nothing has happened to it.
+    #[inline(always)]
+    pub(crate) const fn is_new(&self, event: u64, creator: PathId) -> bool {
+        self.state == 0 && self.suspended == event && self.unit == creator
+    }
+
+    /// Starts the first poll of a call that its caller awaits.
+    #[inline(always)]
+    pub(crate) const fn begin_awaited(&mut self, path: PathId) {
+        self.word |= FUSED;
+        self.state = POLLED;
+        self.path = path;
+        self.unit = 0;
+    }
+
+    /// Starts a poll of a call that waits, unless anything about it is special. Returns its place.
+    #[inline(always)]
+    pub(crate) const fn again(&mut self) -> Option<u32> {
+        let state = self.state;
+        if state & !(SITE | DIRECT) != PENDING | POLLED {
+            return None;
+        }
+        self.state = state & !PENDING;
+        Some(state & (SITE | DIRECT | PENDING))
+    }
+
+    /// Ends the first poll at `t`. The `times` are the running time, the inclusive time and the part
+    /// of that which the caller knows of.
+    #[inline(always)]
+    pub(crate) const fn suspend_new(
+        &mut self,
+        place: u32,
+        unit: PathId,
+        t: u64,
+        times: [u64; 3],
+        passes: bool,
+    ) {
+        self.state = POLLED | PENDING | place & (SITE | DIRECT);
+        self.unit = unit;
+        self.since = t;
+        self.suspended = t;
+        [self.running, self.inclusive, self.told] = times;
+        self.set_passes(passes);
+    }
+
+    /// Ends a poll at `t` in which the call has not moved.
+    #[inline(always)]
+    pub(crate) const fn suspend_again(&mut self, t: u64, running: u64, hold: u64, passes: bool) {
+        self.state |= PENDING;
+        self.suspended = t;
+        self.running = self.running.wrapping_add(running);
+        self.inclusive = self.inclusive.wrapping_add(hold);
+        self.set_passes(passes);
+    }
+
+    /// Charges the last poll. Returns the running time of all polls and their inclusive time.
+    #[inline(always)]
+    pub(crate) const fn charge_last(&mut self, running: u64, inclusive: u64) -> [u64; 2] {
+        self.running = self.running.wrapping_add(running);
+        self.inclusive = self.inclusive.wrapping_add(inclusive);
+        [self.running, self.inclusive]
+    }
+
+    /// The part of the inclusive time that the caller does not know of.
+    #[inline]
+    pub(crate) const fn untold(&self) -> u64 {
+        self.inclusive.wrapping_sub(self.told)
+    }
+
     /// Starts a poll. Returns the call's place, for the frame.
     #[inline]
     pub(crate) const fn enter(&mut self) -> u32 {

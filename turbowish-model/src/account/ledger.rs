@@ -15,6 +15,7 @@ mod frame;
 mod look;
 mod poll;
 mod publish;
+mod quick;
 mod side_effects;
 mod straight;
 
@@ -57,8 +58,6 @@ pub struct Ledger {
     epoch: u32,
     depth: AtomicU32,
     base: AtomicU32,
-    /// Calls of the current task, from its root on, that have no frame.
-    skipped: AtomicU32,
     /// Task of a root without a frame.
     straight_task: AtomicU64,
     /// Flags of the current task's root that came up in this poll while it has no frame.
@@ -95,7 +94,6 @@ impl Ledger {
             busy: AtomicU64::new(0),
             depth: AtomicU32::new(0),
             base: AtomicU32::new(0),
-            skipped: AtomicU32::new(0),
             straight_task: AtomicU64::new(0),
             root_marks: AtomicU32::new(0),
             reuse: AtomicU32::new(REUSE_NONE),
@@ -252,7 +250,18 @@ impl Ledger {
     /// Distance of the poll at `depth` from its task's root.
     #[inline]
     fn level(&self, depth: u32) -> u32 {
-        depth - self.base.load(Relaxed) + self.skipped.load(Relaxed)
+        let base = self.base.load(Relaxed);
+        depth - base + self.skipped(base)
+    }
+
+    /// Calls of the task whose first frame is at `base`, from its root on, that have no frame.
+    #[inline]
+    fn skipped(&self, base: u32) -> u32 {
+        let bottom = self.frames.at(base as usize);
+        if bottom.has(ROOT) {
+            return 0;
+        }
+        self.paths.level(bottom.path.load(Relaxed))
     }
 
     /// Proc id of an open poll.

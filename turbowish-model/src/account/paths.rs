@@ -278,6 +278,13 @@ impl Paths {
             .filter(|&proc| proc != NOBODY)
     }
 
+    /// Finds a path, if it was added before and is the last one of its bucket.
+    #[inline(always)]
+    pub(crate) fn known(&self, key: PathKey) -> Option<PathId> {
+        let id = self.buckets.get()?.get(key.hash())?.load(Acquire);
+        (self.entry(id)?.key.load(Relaxed) == key.0).then_some(id)
+    }
+
     /// Finds or adds a path; `None` if the table is full.
     #[inline]
     pub fn intern(&self, key: PathKey) -> Option<PathId> {

@@ -12,11 +12,12 @@ mod straight;
 
 use std::mem::ManuallyDrop;
 use std::pin::Pin;
+use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, Waker};
 
 use pin_project_lite::pin_project;
 use turbowish_model::account::call::{Call as Account, Origin, PollEnd};
-use turbowish_model::account::ledger::{Charge, Opened, Start};
+use turbowish_model::account::ledger::{Charge, Ledger, Opened, Start};
 use turbowish_model::event::CallEvent;
 use turbowish_unsafe::waker::BorrowedWaker;
 
@@ -231,16 +232,111 @@ where
         child::tell();
         return Ok(BorrowedWaker::same(waker));
     };
-    pause::look(&open.state.task, waker)?;
     open.epoch = epoch;
+    let state = &mut *open.state;
+    if state.task.is_none() && state.account.is_live(epoch) {
+        let begun = thread::with_current(epoch, |thread| begin_quick(thread, state, epoch, waker));
+        if let Some(Some(depth)) = begun {
+            open.depth = depth;
+            return Ok(BorrowedWaker::same(waker));
+        }
+    }
+    begin_any(open, epoch, bytes, waker)
+}
+
+/// Opens the frame of a call in the two most frequent cases; `None` in all others.
+#[inline(always)]
+fn begin_quick(
+    thread: &ThreadLedger,
+    state: &mut CallState,
+    epoch: u32,
+    waker: &Waker,
+) -> Option<u32> {
+    let (ledger, account) = (&thread.ledger, &mut state.account);
+    let depth = ledger.depth();
+    let begun = if depth == 0 {
+        straight::is_below(account, epoch) && ledger.start_bottom(account)
+    } else {
+        waker.data().addr() == thread.lent.load(Ordering::Relaxed)
+            && ledger.start_awaited(account, depth, state.proc.id()?, clock::ticks)
+    };
+    if !begun {
+        return None;
+    }
+    straight::opened();
+    events::call(|| CallEvent::PollStart {
+        proc: state.proc.id(),
+        root: false,
+    });
+    Some(depth)
+}
+
+/// Opens the frame of a call that belongs to its caller's task. Returns whether it is one.
+#[inline(never)]
+fn begin_plain(
+    thread: &ThreadLedger,
+    open: &mut OpenPoll<'_>,
+    bytes: usize,
+    waker: &Waker,
+) -> bool {
+    let ledger = &thread.ledger;
+    let is_bottom = ledger.depth() == 0;
+    let is_plain = match is_bottom {
+        true => straight::is_below(&open.state.account, open.epoch),
+        false => !nested::is_suspect(thread, waker) && !ledger.may_be_branch(),
+    };
+    if !is_plain {
+        return false;
+    }
+    let Some(key) = open.state.proc.key(bytes) else {
+        return false;
+    };
+    straight::opened();
+    let t = reused(ledger.still_down()).unwrap_or_else(clock::ticks);
+    let start = Start {
+        straight: is_bottom,
+        ..Start::default()
+    };
+    let Some(opened) = ledger.open(&mut open.state.account, key, t, start) else {
+        return false;
+    };
+    events::call(|| CallEvent::PollStart {
+        proc: Some(key.id),
+        root: false,
+    });
+    if opened.unknown_birth {
+        open.state.proc.is_created_early();
+    }
+    open.depth = opened.depth;
+    true
+}
+
+/// Opens the frame of any call.
+#[allow(
+    improper_ctypes_definitions,
+    reason = "both sides are Rust; in C's way it cannot unwind"
+)]
+#[inline(never)]
+extern "C" fn begin_any<'a, 'b>(
+    open: &'b mut OpenPoll<'a>,
+    epoch: u32,
+    bytes: usize,
+    waker: &'a Waker,
+) -> Result<BorrowedWaker<'b>, PausedPoll>
+where
+    'a: 'b,
+{
+    pause::look(&open.state.task, waker)?;
+    if open.state.task.is_none() && open.state.account.is_live(epoch) {
+        let begun = thread::with_current(epoch, |thread| begin_plain(thread, open, bytes, waker));
+        if begun == Some(true) {
+            return Ok(BorrowedWaker::same(waker));
+        }
+    }
     let state = &mut *open.state;
     if state.account.is_live(epoch) || is_new(state, epoch) {
         let given = &mut open.waker;
         let opened = thread::with(epoch, |thread| {
-            if straight::is_below(&state.account, epoch) {
-                straight::opened();
-                return Some(open_in(thread, state, bytes, straight::BELOW)?.depth);
-            }
             if thread.ledger.depth() == 0
                 && let Some(waker) = straight::begin_root(thread, state, epoch, bytes, waker)
             {
@@ -253,7 +349,7 @@ where
             }
             let Opened {
                 depth, is_branch, ..
-            } = open_in(thread, state, bytes, Start::default())?;
+            } = open_in(thread, state, bytes)?;
             if depth == 0 {
                 *given = open_root(thread, state, epoch, bytes, waker, None);
             } else if is_branch || state.task.is_some() {
@@ -286,17 +382,12 @@ fn is_new(state: &CallState, epoch: u32) -> bool {
     !state.account.is_over() && state.account.epoch() != epoch
 }
 
-#[inline]
-fn open_in(
-    thread: &ThreadLedger,
-    state: &mut CallState,
-    bytes: usize,
-    start: Start,
-) -> Option<Opened> {
+#[inline(never)]
+fn open_in(thread: &ThreadLedger, state: &mut CallState, bytes: usize) -> Option<Opened> {
     let ledger = &thread.ledger;
     let key = state.proc.key(bytes)?;
     let t = reused(ledger.still_down()).unwrap_or_else(clock::ticks);
-    let opened = ledger.open(&mut state.account, key, t, start)?;
+    let opened = ledger.open(&mut state.account, key, t, Start::default())?;
     events::call(|| CallEvent::PollStart {
         proc: Some(key.id),
         root: false,
@@ -365,6 +456,39 @@ struct OpenPoll<'a> {
 
 /// Closes the frame of a poll and charges its time.
 extern "C" fn end(open: &mut OpenPoll<'_>, end: PollEnd) {
+    if matches!(open.waker, PollWaker::Inherited)
+        && open.depth < STRAIGHT_ROOT
+        && switch::epoch() == Some(open.epoch)
+    {
+        let (state, depth) = (&mut *open.state, open.depth);
+        let ended = thread::with_current(open.epoch, |thread| {
+            end_quick(&thread.ledger, &mut state.account, depth, end)
+        });
+        if ended == Some(true) {
+            open.depth = CLOSED;
+            return;
+        }
+    }
+    end_any(open, end);
+}
+
+/// Closes the frame of a call in the most frequent cases. Returns whether it did.
+#[inline(always)]
+fn end_quick(ledger: &Ledger, account: &mut Account, depth: u32, end: PollEnd) -> bool {
+    let ended = match end {
+        PollEnd::Pending => ledger.suspend_awaited(account, depth, clock::ticks),
+        PollEnd::Ready => ledger.return_awaited(account, depth, clock::ticks),
+        PollEnd::Err | PollEnd::Panic | PollEnd::Torn => false,
+    };
+    if ended {
+        straight::settle(end == PollEnd::Pending && depth == 0);
+        events::call(|| CallEvent::PollEnd(end));
+    }
+    ended
+}
+
+#[inline(never)]
+extern "C" fn end_any(open: &mut OpenPoll<'_>, end: PollEnd) {
     let depth = std::mem::replace(&mut open.depth, CLOSED);
     let state = &mut *open.state;
     let given = &mut open.waker;
@@ -376,12 +500,16 @@ extern "C" fn end(open: &mut OpenPoll<'_>, end: PollEnd) {
     } else if depth == STRAIGHT {
         let epoch = state.account.epoch();
         if switch::epoch() == Some(epoch) {
-            straight::end(epoch, state, given, end);
+            straight::end(epoch, state, end);
         }
     } else if depth == STRAIGHT_ROOT {
         if switch::epoch() == Some(open.epoch) {
             straight::end_root(open.epoch, state, given, end);
         }
+    } else if switch::epoch() == Some(open.epoch) && matches!(given, PollWaker::Inherited) {
+        thread::with_current(open.epoch, |thread| {
+            close_plain(thread, state, depth, end);
+        });
     } else if switch::epoch() == Some(open.epoch) {
         let closing = Closing { end, given };
         thread::with_current(open.epoch, |thread| {
@@ -399,7 +527,32 @@ extern "C" fn end(open: &mut OpenPoll<'_>, end: PollEnd) {
     }
 }
 
-#[inline]
+/// Closes the frame of a call that belongs to its caller's task and was given its caller's waker.
+#[inline(never)]
+fn close_plain(thread: &ThreadLedger, state: &mut CallState, depth: u32, end: PollEnd) {
+    let ledger = &thread.ledger;
+    let pending = end == PollEnd::Pending;
+    let still = if pending { ledger.still_up() } else { None };
+    let t = reused(still).unwrap_or_else(clock::ticks);
+    ledger.poll_end(&mut state.account, depth, t, end);
+    straight::closed(thread, depth, pending);
+    events::call(|| CallEvent::PollEnd(end));
+    if features::TOKIO && state.account.is_marked() {
+        close_marked(ledger, state, (depth, false), end);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn close_marked(ledger: &Ledger, state: &mut CallState, at: (u32, bool), end: PollEnd) {
+    if let Some(proc) = state.proc.id()
+        && let Some(listener) = marked_calls()
+    {
+        (listener.closed)(ledger, &mut state.account, proc, at, end);
+    }
+}
+
+#[inline(never)]
 fn close_in(thread: &ThreadLedger, state: &mut CallState, depth: u32, closing: &Closing<'_>) {
     let ledger = &thread.ledger;
     let end = closing.end;
@@ -409,14 +562,9 @@ fn close_in(thread: &ThreadLedger, state: &mut CallState, depth: u32, closing: &
     let charge = ledger.poll_end(&mut state.account, depth, t, end);
     straight::closed(thread, depth, pending);
     events::call(|| CallEvent::PollEnd(end));
-    if features::TOKIO
-        && state.account.is_marked()
-        && let Some(proc) = state.proc.id()
-        && let Some(listener) = marked_calls()
-    {
+    if features::TOKIO && state.account.is_marked() {
         let is_nested = || closing.given.outer().is_some_and(|outer| outer.is_task());
-        let at = (depth, depth == 0 || is_nested());
-        (listener.closed)(ledger, &mut state.account, proc, at, end);
+        close_marked(ledger, state, (depth, depth == 0 || is_nested()), end);
     }
     let Some(charge) = charge else { return };
     if depth == 0 {

@@ -270,7 +270,7 @@ impl PathCounters {
     }
 
     #[inline(always)]
-    fn record_nested(&self, hold: u64, running: u64, nested: Shared) {
+    pub(crate) fn record_nested(&self, hold: u64, running: u64, nested: Shared) {
         self.record(nested, hold);
         if running == 0 {
             self.add(Word::Idle, 1);

@@ -8,7 +8,7 @@
 use core::sync::atomic::Ordering::Relaxed;
 
 use super::Ledger;
-use super::frame::{BRANCH, FOUND};
+use super::frame::{BESIDE, BRANCH, FOUND};
 use crate::account::branch::Parent;
 use crate::account::call::{DIRECT, FORK, SITE};
 
@@ -22,6 +22,13 @@ impl Ledger {
         if self.proc_of(top) == proc && place & DIRECT == 0 {
             top.place.store(place | FORK, Relaxed);
         }
+    }
+
+    /// Whether a call that the innermost one polls may turn out to be a branch.
+    #[inline]
+    #[must_use]
+    pub fn may_be_branch(&self) -> bool {
+        self.top().is_some_and(|top| top.has(FORK | BESIDE))
     }
 
     /// Whether the innermost poll is that of a branch.

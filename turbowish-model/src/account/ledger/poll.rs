@@ -223,8 +223,8 @@ impl Ledger {
     fn push(&self, call: &Call, t: u64, place: u32, start: &Start) {
         let depth = self.depth();
         let frame = self.frames.at(depth as usize);
-        if place & OVER == 0 {
-            self.begin_frames(call, depth, place, start);
+        if place & ROOT != 0 {
+            self.begin_segment(depth, start.quiet);
         }
         let key = match start.straight {
             true => self.straight_task.load(Relaxed),
@@ -259,17 +259,6 @@ impl Ledger {
             }
         }
         call.suspended
-    }
-
-    /// Starts the frames of a task.
-    #[inline(always)]
-    fn begin_frames(&self, call: &Call, depth: u32, place: u32, start: &Start) {
-        if place & ROOT != 0 {
-            self.begin_segment(depth, start.quiet);
-            self.skipped.store(0, Relaxed);
-        } else {
-            self.skipped.store(self.paths.level(call.path), Relaxed);
-        }
     }
 
     /// Starts a task segment of the stack.
@@ -328,7 +317,7 @@ impl Ledger {
 
     /// Moves the call of an open frame to a place and ends the wait that preceded the poll.
     #[inline]
-    fn come(&self, frame: &Frame, place: u32) {
+    pub(super) fn come(&self, frame: &Frame, place: u32) {
         let before = frame.arrive(place);
         self.end_wait(frame, before);
         self.moved.store(1, Relaxed);
@@ -468,7 +457,7 @@ impl Ledger {
 
     /// The path of the await point at which the call stands.
     #[inline]
-    fn unit(&self, frame: &Frame, place: u32) -> u32 {
+    pub(super) fn unit(&self, frame: &Frame, place: u32) -> u32 {
         let path = frame.path.load(Relaxed);
         let proc = self.paths.key(path).proc();
         let key = PathKey::new(path, proc, place & SITE, PathKind::Wait);
@@ -557,7 +546,6 @@ impl Ledger {
         self.await_stack.truncate(frame.stack_mark.load(Relaxed));
         self.reuse.store(REUSE_NONE, Relaxed);
         self.moved.store(1, Relaxed);
-        self.skipped.store(self.paths.level(path), Relaxed);
         self.depth.store(self.depth() + 1, Relaxed);
     }
 
@@ -705,10 +693,6 @@ impl Ledger {
         let mut bottoms = frames.filter(|&at| !self.frames.at(at as usize).has(OVER));
         let base = bottoms.next().unwrap_or(0);
         self.base.store(base, Relaxed);
-        if depth > 0 {
-            let path = self.frames.at(base as usize).path.load(Relaxed);
-            self.skipped.store(self.paths.level(path), Relaxed);
-        }
     }
 
     /// Charges the first frame of a task to what is below it.

@@ -125,8 +125,9 @@ impl Ledger {
         if head.level == 0 {
             return true;
         }
-        let level = head.level.wrapping_sub(self.skipped.load(Relaxed));
-        let depth = self.base.load(Relaxed).wrapping_add(level);
+        let base = self.base.load(Relaxed);
+        let level = head.level.wrapping_sub(self.skipped(base));
+        let depth = base.wrapping_add(level);
         let frame = || self.frames.at(depth as usize);
         depth < self.depth()
             && frame().start.load(Relaxed) == head.start

@@ -10,14 +10,14 @@ use std::cell::Cell;
 use std::task::Waker;
 
 use turbowish_model::account::call::{Call as Account, PollEnd};
-use turbowish_model::account::ledger::{Charge, Start};
+use turbowish_model::account::ledger::Charge;
 use turbowish_model::event::CallEvent;
 
 use super::CallState;
 use super::root::{Closing, PollWaker, close_root, open_root};
-use super::{close_in, nested};
+use super::{close_in, close_marked, close_plain, nested};
 use crate::features;
-use crate::hot::events::{self, marked_calls};
+use crate::hot::events;
 use crate::hot::task;
 use crate::hot::thread::ThreadLedger;
 use crate::hot::{clock, thread};
@@ -32,40 +32,40 @@ thread_local! {
 /// Whether this call has nothing to do in the poll that begins.
 #[inline(always)]
 pub(super) fn is_straight(account: &Account) -> bool {
-    account.is_straight(STRAIGHT.get())
+    account.is_straight(STRAIGHT.with(Cell::get))
 }
 
 /// Whether a straight poll that has ended pending is over.
 #[inline(always)]
 pub(super) fn is_settled() -> bool {
-    SETTLED.get()
+    SETTLED.with(Cell::get)
 }
 
 /// Whether the callers of a call that is about to open a frame have none.
 #[inline]
 pub(super) fn is_below(account: &Account, epoch: u32) -> bool {
-    STRAIGHT.get() == Account::straight(epoch) && account.is_fused() && account.epoch() == epoch
+    STRAIGHT.with(Cell::get) == Account::straight(epoch)
+        && account.is_fused()
+        && account.epoch() == epoch
 }
 
 /// A frame is opened: no poll below it is straight.
 #[inline]
 pub(super) fn opened() {
-    STRAIGHT.set(Account::NOT_STRAIGHT);
+    STRAIGHT.with(|straight| straight.set(Account::NOT_STRAIGHT));
+}
+
+/// Says whether what happens now is that a call ends pending whose callers have no frames.
+#[inline(always)]
+pub(super) fn settle(is_settled: bool) {
+    SETTLED.with(|settled| settled.set(is_settled));
 }
 
 /// A frame was closed; `pending` if as pending.
 #[inline]
 pub(super) fn closed(thread: &ThreadLedger, depth: u32, pending: bool) {
-    SETTLED.set(pending && thread.ledger.was_straight(depth));
+    settle(pending && thread.ledger.was_straight(depth));
 }
-
-/// Options of a frame below calls that have none.
-pub(super) const BELOW: Start = Start {
-    root: false,
-    straight: true,
-    quiet: false,
-    key: 0,
-};
 
 /// Begins a poll of a task's root that has nothing to do. Returns the waker for the poll; `None` if
 /// the root needs a frame.
@@ -114,12 +114,8 @@ fn settle_root(thread: &ThreadLedger, state: &mut CallState, closing: &Closing<'
     let ledger = &thread.ledger;
     let span = ledger.end_straight(&mut state.account);
     events::call(|| CallEvent::PollEnd(PollEnd::Pending));
-    if features::TOKIO
-        && state.account.is_marked()
-        && let Some(proc) = state.proc.id()
-        && let Some(listener) = marked_calls()
-    {
-        (listener.closed)(ledger, &mut state.account, proc, (0, true), closing.end);
+    if features::TOKIO && state.account.is_marked() {
+        close_marked(ledger, state, (0, true), closing.end);
     }
     let charge = Charge {
         hold: span.hold,
@@ -131,11 +127,10 @@ fn settle_root(thread: &ThreadLedger, state: &mut CallState, closing: &Closing<'
 
 /// Ends a poll of a call that had no frame in it, and may have got one.
 #[inline(never)]
-pub(super) fn end(epoch: u32, state: &mut CallState, given: &PollWaker<'_>, end: PollEnd) {
-    let closing = Closing { end, given };
+pub(super) fn end(epoch: u32, state: &mut CallState, end: PollEnd) {
     thread::with_current(epoch, |thread| {
         if let Some(depth) = thread.ledger.turned(&mut state.account) {
-            close_in(thread, state, depth, &closing);
+            close_plain(thread, state, depth, end);
         }
     });
 }
