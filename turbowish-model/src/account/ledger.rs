@@ -30,6 +30,7 @@ use self::frame::{REUSE_DOWN, REUSE_NONE, REUSE_UNCHANGED, REUSE_UP};
 use self::look::Look;
 pub(crate) use self::look::Seen;
 pub use self::side_effects::{ChainHead, Marked};
+pub use self::straight::Span;
 use crate::account::aggregate::{ANOMALIES, Anomaly};
 use crate::account::append_vec::AppendVec;
 use crate::account::await_stack::AwaitStack;
@@ -264,12 +265,6 @@ impl Ledger {
         self.paths.level(bottom.path.load(Relaxed))
     }
 
-    /// Proc id of an open poll.
-    #[inline]
-    fn proc_of(&self, frame: &Frame) -> u32 {
-        self.paths.key(frame.path.load(Relaxed)).proc()
-    }
-
     #[inline]
     fn top(&self) -> Option<&Frame> {
         let depth = self.depth();
@@ -287,7 +282,7 @@ impl Ledger {
         let root = self.frames.at(self.base.load(Relaxed) as usize);
         CurrentCall {
             task: root.key.load(Relaxed),
-            proc: self.proc_of(top).wrapping_add(1),
+            proc: top.proc().wrapping_add(1),
             site: (top.place.load(Relaxed) & SITE) as u16,
             poll: root.start.load(Relaxed),
         }

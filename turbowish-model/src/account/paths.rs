@@ -8,7 +8,6 @@
 //! loads; adding one takes no lock.
 
 use alloc::boxed::Box;
-use alloc::vec::Vec;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 use core::sync::atomic::{AtomicU32, AtomicU64};
 
@@ -129,6 +128,15 @@ struct Entry {
 /// Another call of the same proc is further out in the task.
 const AGAIN: u32 = 1;
 
+/// The last entry of each bucket.
+struct Buckets([AtomicU32; 1 << BUCKET_BITS]);
+
+impl Default for Buckets {
+    fn default() -> Self {
+        Self([const { AtomicU32::new(0) }; 1 << BUCKET_BITS])
+    }
+}
+
 struct Page([Entry; PAGE]);
 
 impl Default for Page {
@@ -140,7 +148,7 @@ impl Default for Page {
 /// The paths of a process.
 pub struct Paths {
     pages: [OnceBox<Page>; PAGES],
-    buckets: OnceBox<Box<[AtomicU32]>>,
+    buckets: OnceBox<Buckets>,
     /// Number of entries; at most `limit`.
     len: AtomicU32,
     limit: u32,
@@ -281,37 +289,19 @@ impl Paths {
     /// Finds a path, if it was added before and is the last one of its bucket.
     #[inline(always)]
     pub(crate) fn known(&self, key: PathKey) -> Option<PathId> {
-        let id = self.buckets.get()?.get(key.hash())?.load(Acquire);
+        let id = self.buckets.get()?.0[key.hash()].load(Acquire);
         (self.entry(id)?.key.load(Relaxed) == key.0).then_some(id)
     }
 
     /// Finds or adds a path; `None` if the table is full.
     #[inline]
     pub fn intern(&self, key: PathKey) -> Option<PathId> {
-        let head = self.bucket(key)?;
+        let head = &self.buckets.get_or_init(Box::default).0[key.hash()];
         let first = head.load(Acquire);
         match self.find(first, 0, key) {
             Some(id) => Some(id),
             None => self.add(head, first, key),
         }
-    }
-
-    #[inline]
-    fn bucket(&self, key: PathKey) -> Option<&AtomicU32> {
-        let buckets = match self.buckets.get() {
-            Some(buckets) => buckets,
-            None => self.make_buckets(),
-        };
-        buckets.get(key.hash())
-    }
-
-    #[cold]
-    fn make_buckets(&self) -> &[AtomicU32] {
-        self.buckets.get_or_init(|| {
-            let mut buckets = Vec::new();
-            buckets.resize_with(1 << BUCKET_BITS, || AtomicU32::new(0));
-            Box::new(buckets.into_boxed_slice())
-        })
     }
 
     /// Searches a bucket from `first` up to but without `last`.

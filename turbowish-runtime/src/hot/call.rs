@@ -133,6 +133,7 @@ where
         };
         let lent = if straight::is_straight(&open.state.account) {
             open.depth = STRAIGHT;
+            open.epoch = NO_EPOCH;
             BorrowedWaker::same(cx.waker())
         } else if switch::concerns_polls() {
             match begin(&mut open, size_of::<F>(), cx.waker()) {
@@ -144,11 +145,11 @@ where
         };
         // One poll of the future for all cases: two would be compiled twice.
         let polled = this.future.poll(&mut Context::from_waker(lent.waker()));
-        if open.depth == STRAIGHT && polled.is_pending() && straight::is_settled() {
-            open.depth = CLOSED;
-            return polled;
-        }
-        if open.epoch != 0 || open.depth == STRAIGHT {
+        if open.epoch != 0 {
+            if open.epoch == NO_EPOCH && polled.is_pending() && straight::is_settled() {
+                open.depth = CLOSED;
+                return polled;
+            }
             end(
                 &mut open,
                 match &polled {
@@ -175,7 +176,9 @@ impl Drop for CallState {
 const CLOSED: u32 = u32::MAX;
 /// Depth of a poll of a call that has nothing to do in it, and no frame.
 const STRAIGHT: u32 = u32::MAX - 1;
-/// Same, of a task's root.
+/// In place of the epoch of such a poll, which nobody has asked for.
+const NO_EPOCH: u32 = u32::MAX;
+/// Depth of a poll of a task's root that has nothing to do in it, and no frame.
 const STRAIGHT_ROOT: u32 = u32::MAX - 2;
 
 /// Origin of a call that is created now. It reads the clock only if calls of this proc are known to
@@ -255,7 +258,7 @@ fn begin_quick(
     let (ledger, account) = (&thread.ledger, &mut state.account);
     let depth = ledger.depth();
     let begun = if depth == 0 {
-        straight::is_below(account, epoch) && ledger.start_bottom(account)
+        straight::is_below(account, epoch) && ledger.start_bottom(account, state.proc.id()?)
     } else {
         waker.data().addr() == thread.lent.load(Ordering::Relaxed)
             && ledger.start_awaited(account, depth, state.proc.id()?, clock::ticks)
@@ -338,10 +341,11 @@ where
         let given = &mut open.waker;
         let opened = thread::with(epoch, |thread| {
             if thread.ledger.depth() == 0
-                && let Some(waker) = straight::begin_root(thread, state, epoch, bytes, waker)
+                && let Some((depth, waker)) =
+                    straight::begin_root(thread, state, epoch, bytes, waker)
             {
                 *given = waker;
-                return Some(STRAIGHT_ROOT);
+                return Some(depth);
             }
             straight::opened();
             if nested::is_suspect(thread, waker) {
@@ -557,6 +561,9 @@ fn close_in(thread: &ThreadLedger, state: &mut CallState, depth: u32, closing: &
     let ledger = &thread.ledger;
     let end = closing.end;
     let pending = end == PollEnd::Pending;
+    if depth == 0 && pending && straight::suspend_root(thread, state, closing) {
+        return;
+    }
     let still = if pending { ledger.still_up() } else { None };
     let t = reused(still).unwrap_or_else(clock::ticks);
     let charge = ledger.poll_end(&mut state.account, depth, t, end);

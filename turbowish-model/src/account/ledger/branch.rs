@@ -19,7 +19,7 @@ impl Ledger {
     pub fn fork(&self, proc: u32) {
         let Some(top) = self.top() else { return };
         let place = top.place.load(Relaxed);
-        if self.proc_of(top) == proc && place & DIRECT == 0 {
+        if top.proc() == proc && place & DIRECT == 0 {
             top.place.store(place | FORK, Relaxed);
         }
     }
@@ -62,7 +62,7 @@ impl Ledger {
         Parent {
             within: within.unwrap_or(0),
             level: self.level(at),
-            proc: self.proc_of(frame),
+            proc: frame.proc(),
             site: (frame.place.load(Relaxed) & SITE) as u16,
         }
     }

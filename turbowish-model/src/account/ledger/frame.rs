@@ -2,7 +2,9 @@
 
 use core::sync::atomic::Ordering::Relaxed;
 
+use crate::account::await_stack::LIMIT as AWAIT_LIMIT;
 use crate::account::call::{DIRECT, FORK, MARK};
+use crate::account::counters::PROC_LIMIT;
 use crate::account::sync::{AtomicU32, AtomicU64};
 
 /// An open poll. One cache line.
@@ -24,9 +26,12 @@ pub(crate) struct Frame {
     pub(crate) unit: AtomicU32,
     /// Await point ([`crate::account::call::SITE`]) and flags: those of `call` and those below.
     pub(crate) place: AtomicU32,
-    /// Length of the await stack when this frame was opened.
-    pub(crate) stack_mark: AtomicU32,
+    /// Proc id in the upper half; in the lower one, the length of the await stack when this frame was
+    /// opened.
+    proc_and_mark: AtomicU32,
 }
+
+const _: () = assert!(PROC_LIMIT <= 1 << u16::BITS && AWAIT_LIMIT <= u16::MAX as u32);
 
 /// The frame is the root of a task.
 pub(crate) const ROOT: u32 = 1 << 18;
@@ -63,6 +68,25 @@ pub(crate) const MARKED: u32 = 1 << 30;
 const KEPT: u32 = ROOT | OVER | FIRST | COUNTED_BEFORE | BRANCH | REPATHED | MARK | MARKED;
 
 impl Frame {
+    /// Sets the proc, and the length of the await stack when the frame is opened.
+    #[inline(always)]
+    pub(crate) fn set_proc(&self, proc: u32, stack_mark: u32) {
+        self.proc_and_mark
+            .store(proc << u16::BITS | stack_mark, Relaxed);
+    }
+
+    /// Proc id.
+    #[inline(always)]
+    pub(crate) fn proc(&self) -> u32 {
+        self.proc_and_mark.load(Relaxed) >> u16::BITS
+    }
+
+    /// Length of the await stack when the frame was opened.
+    #[inline(always)]
+    pub(crate) fn stack_mark(&self) -> u32 {
+        self.proc_and_mark.load(Relaxed) & u32::from(u16::MAX)
+    }
+
     /// Copies what a reader needs of another frame.
     pub(crate) fn copy(&self, other: &Self) {
         let words = [

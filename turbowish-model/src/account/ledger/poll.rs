@@ -81,7 +81,7 @@ impl Ledger {
             }
         };
         self.step();
-        self.push(call, t, place, &start);
+        self.push(call, proc.id, t, place, &start);
         self.reuse.store(reuse, Relaxed);
         drop(writing);
         Some(Opened {
@@ -220,7 +220,7 @@ impl Ledger {
     }
 
     #[inline(always)]
-    fn push(&self, call: &Call, t: u64, place: u32, start: &Start) {
+    fn push(&self, call: &Call, proc: u32, t: u64, place: u32, start: &Start) {
         let depth = self.depth();
         let frame = self.frames.at(depth as usize);
         if place & ROOT != 0 {
@@ -242,7 +242,7 @@ impl Ledger {
         let unit = if place & PENDING != 0 { call.unit } else { 0 };
         frame.unit.store(unit, Relaxed);
         frame.place.store(place, Relaxed);
-        frame.stack_mark.store(self.await_stack.len(), Relaxed);
+        frame.set_proc(proc, self.await_stack.len());
         // Release: a reader that sees the depth also sees the frame.
         self.depth
             .store(depth + 1, core::sync::atomic::Ordering::Release);
@@ -263,7 +263,7 @@ impl Ledger {
 
     /// Starts a task segment of the stack.
     #[inline]
-    fn begin_segment(&self, depth: u32, quiet: bool) {
+    pub(super) fn begin_segment(&self, depth: u32, quiet: bool) {
         self.base.store(depth, Relaxed);
         self.moved.store(0, Relaxed);
         if depth == 0 {
@@ -284,7 +284,7 @@ impl Ledger {
                 direct: call.place() & DIRECT != 0,
                 since: call.since,
             };
-            let floor = self.top().map_or(0, |top| top.stack_mark.load(Relaxed));
+            let floor = self.top().map_or(0, |top| top.stack_mark());
             self.await_stack.blank(step, floor);
             self.moved.store(1, Relaxed);
         }
@@ -296,7 +296,7 @@ impl Ledger {
     pub fn arrive(&self, proc: u32, site: u32, direct: bool) {
         self.reuse.store(REUSE_NONE, Relaxed);
         let Some(top) = self.top() else { return };
-        if self.proc_of(top) == proc {
+        if top.proc() == proc {
             let site = if site <= SITE { site } else { 0 };
             let place = site | (u32::from(direct) * DIRECT);
             // Without a wait the event is a single store; the end of a wait takes several.
@@ -477,7 +477,7 @@ impl Ledger {
         if place & OVER != 0 {
             self.frames.at(depth as usize - 1).child_pending();
         }
-        let proc = self.proc_of(frame);
+        let proc = frame.proc();
         self.await_stack.push(level, proc, call.place(), call.since);
     }
 
@@ -536,6 +536,7 @@ impl Ledger {
             place |= ROOT | self.root_marks.load(Relaxed);
         }
         frame.path.store(path, Relaxed);
+        frame.set_proc(key.proc(), frame.stack_mark());
         frame.place.store(place, Relaxed);
         frame.nested.store(charge.hold, Relaxed);
         frame.foreign.store(charge.hold - charge.inclusive, Relaxed);
@@ -543,7 +544,7 @@ impl Ledger {
         frame
             .carry
             .store(untold.wrapping_sub(charge.inclusive), Relaxed);
-        self.await_stack.truncate(frame.stack_mark.load(Relaxed));
+        self.await_stack.truncate(frame.stack_mark());
         self.reuse.store(REUSE_NONE, Relaxed);
         self.moved.store(1, Relaxed);
         self.depth.store(self.depth() + 1, Relaxed);
@@ -621,7 +622,7 @@ impl Ledger {
     /// caller's next place is unknown for now.
     #[inline(always)]
     fn leave(&self, frame: &Frame) {
-        self.await_stack.truncate(frame.stack_mark.load(Relaxed));
+        self.await_stack.truncate(frame.stack_mark());
         self.reuse.store(REUSE_NONE, Relaxed);
         self.moved.store(1, Relaxed);
         if let Some(parent) = self.top()

@@ -10,14 +10,14 @@ use super::frame::{
     ARRIVED, BRANCH, COUNTED_BEFORE, FIRST, Frame, LINKED, OVER, REPATHED, REUSE_NONE, REUSE_UP,
     ROOT,
 };
-use super::{FRAMES, Ledger};
+use super::{FRAMES, Ledger, Span};
 use crate::account::call::{Call, DIRECT, FORK, MARK, PENDING, SITE};
 use crate::account::counters::{ALONE, PathCounters, SPANS, Shared, Word};
 use crate::account::histogram::add;
 use crate::account::paths::{PathKey, PathKind};
 
 /// Flags that make a poll anything but quick to end.
-const SPECIAL: u32 = ROOT | COUNTED_BEFORE | MARK | REPATHED | FORK | BRANCH;
+const SPECIAL: u32 = COUNTED_BEFORE | MARK | REPATHED | FORK | BRANCH;
 
 /// A first poll, in that of the caller.
 const NEW: u32 = FIRST | OVER;
@@ -52,7 +52,7 @@ impl Ledger {
         self.reuse.store(REUSE_NONE, Relaxed);
         frame.key.store(0, Relaxed);
         frame.unit.store(0, Relaxed);
-        self.open_frame(frame, path, NEW, now());
+        self.open_frame(frame, path, proc, NEW, now());
         self.depth.store(depth + 1, Release);
         true
     }
@@ -60,7 +60,7 @@ impl Ledger {
     /// Starts a poll of a call whose callers have no frames, in a task that no other poll is below.
     /// Returns whether it was started.
     #[inline(always)]
-    pub fn start_bottom(&self, call: &mut Call) -> bool {
+    pub fn start_bottom(&self, call: &mut Call, proc: u32) -> bool {
         let Some(place) = call.again() else {
             return false;
         };
@@ -73,20 +73,82 @@ impl Ledger {
         frame.unit.store(call.unit, Relaxed);
         frame.suspended.store(call.suspended, Relaxed);
         // The root has read the clock, and nothing has run since.
-        self.open_frame(frame, call.path, place, self.last.load(Relaxed));
+        self.open_frame(frame, call.path, proc, place, self.last.load(Relaxed));
         self.depth.store(1, Release);
         true
     }
 
+    /// Starts a poll of the root of `task`, which waits, on a thread that polls nothing. Returns
+    /// whether it was started.
+    #[inline]
+    pub fn start_root(
+        &self,
+        call: &mut Call,
+        proc: u32,
+        task: u64,
+        now: impl FnOnce() -> u64,
+    ) -> bool {
+        let Some(frame) = self.frames.in_place(0).filter(|_| self.depth() == 0) else {
+            return false;
+        };
+        let is_root = call.is_live(self.epoch) && !call.is_fused();
+        if !is_root || !self.paths.key(call.path).is(PathKind::Root) {
+            return false;
+        }
+        let Some(place) = call.again() else {
+            return false;
+        };
+        add(&self.events, 1);
+        self.begin_segment(0, false);
+        self.reuse.store(REUSE_NONE, Relaxed);
+        frame.key.store(task, Relaxed);
+        frame.unit.store(call.unit, Relaxed);
+        frame.suspended.store(call.suspended, Relaxed);
+        self.open_frame(frame, call.path, proc, place | ROOT, now());
+        self.depth.store(1, Release);
+        true
+    }
+
+    /// The last poll of a root on this thread, which has just ended.
+    #[inline]
+    #[must_use]
+    pub fn last_span(&self) -> Span {
+        let frame = self.frames.at(0);
+        let end = self.last.load(Relaxed);
+        let hold = end - frame.start.load(Relaxed);
+        Span {
+            end,
+            hold,
+            inclusive: hold - frame.foreign.load(Relaxed),
+        }
+    }
+
     #[inline(always)]
-    fn open_frame(&self, frame: &Frame, path: u32, place: u32, t: u64) {
+    fn open_frame(&self, frame: &Frame, path: u32, proc: u32, place: u32, t: u64) {
         frame.path.store(path, Relaxed);
         frame.place.store(place, Relaxed);
         frame.nested.store(0, Relaxed);
         frame.foreign.store(0, Relaxed);
         frame.carry.store(0, Relaxed);
-        frame.stack_mark.store(self.await_stack.len(), Relaxed);
+        frame.set_proc(proc, self.await_stack.len());
         frame.start.store(self.clamp(t), Relaxed);
+    }
+
+    /// Same as [`Ledger::arrive`], if the call has not waited before this poll. Returns whether it was
+    /// done.
+    #[inline(always)]
+    pub fn arrive_quick(&self, proc: u32, site: u32, direct: bool) -> bool {
+        let depth = self.depth.load(Relaxed);
+        let Some(top) = self.frames.in_place(depth.wrapping_sub(1)) else {
+            return false;
+        };
+        if top.proc() != proc || top.unit.load(Relaxed) != 0 || site > SITE {
+            return false;
+        }
+        top.arrive(site | u32::from(direct) * DIRECT);
+        self.reuse.store(REUSE_NONE, Relaxed);
+        self.moved.store(1, Relaxed);
+        true
     }
 
     /// Ends the innermost poll, at `depth`, as pending. Returns whether it was ended.
@@ -126,7 +188,7 @@ impl Ledger {
             now()
         };
         let (start, nested) = (frame.start.load(Relaxed), frame.nested.load(Relaxed));
-        let (carry, path) = (frame.carry.load(Relaxed), frame.path.load(Relaxed));
+        let carry = frame.carry.load(Relaxed);
         let unit = self.unit(frame, place);
         let writing = self.write();
         let hold = self.clamp(t) - start;
@@ -156,7 +218,7 @@ impl Ledger {
             caller.place.store(above | LINKED, Relaxed);
         }
         if self.quiet.load(Relaxed) == 0 {
-            let (level, proc) = (self.level(depth), self.paths.key(path).proc());
+            let (level, proc) = (self.level(depth), frame.proc());
             self.await_stack.push(level, proc, place, t);
         }
         drop(writing);
@@ -224,7 +286,7 @@ impl Ledger {
         }
         match place & NEW {
             NEW if nested == 0 => self.return_new(call, frame, depth, now),
-            0 => self.return_bottom(call, frame, nested, now),
+            0 if place & ROOT == 0 => self.return_bottom(call, frame, nested, now),
             _ => return false,
         }
         true
@@ -246,7 +308,7 @@ impl Ledger {
         row.longest(&ALONE, self.tick.load(Relaxed), hold);
         row.record(Shared::Single, hold);
         call.end();
-        self.await_stack.truncate(frame.stack_mark.load(Relaxed));
+        self.await_stack.truncate(frame.stack_mark());
         self.reuse.store(REUSE_NONE, Relaxed);
         self.moved.store(1, Relaxed);
         if let Some(caller) = self.frames.in_place(depth.wrapping_sub(1)) {
@@ -296,14 +358,16 @@ impl Ledger {
         // The frame is that of the caller from here on.
         let caller = self.paths.caller(path);
         let mut turned = ARRIVED;
-        if self.paths.key(caller).is(PathKind::Root) {
+        let key = self.paths.key(caller);
+        if key.is(PathKind::Root) {
             turned |= ROOT | self.root_marks.load(Relaxed);
         }
         frame.path.store(caller, Relaxed);
+        frame.set_proc(key.proc(), frame.stack_mark());
         frame.place.store(turned, Relaxed);
         frame.nested.store(hold, Relaxed);
         frame.carry.store(call.untold().wrapping_sub(hold), Relaxed);
-        self.await_stack.truncate(frame.stack_mark.load(Relaxed));
+        self.await_stack.truncate(frame.stack_mark());
         self.reuse.store(REUSE_NONE, Relaxed);
         self.moved.store(1, Relaxed);
         drop(writing);

@@ -113,7 +113,7 @@ impl Ledger {
         let is_root = !frame.has(OVER);
         Some(ChainHead {
             level: if is_root { 0 } else { self.level(depth) },
-            proc: self.proc_of(frame),
+            proc: frame.proc(),
             start: frame.start.load(Relaxed),
         })
     }
@@ -131,7 +131,7 @@ impl Ledger {
         let frame = || self.frames.at(depth as usize);
         depth < self.depth()
             && frame().start.load(Relaxed) == head.start
-            && self.proc_of(frame()) == head.proc
+            && frame().proc() == head.proc
     }
 
     #[inline]
@@ -152,7 +152,7 @@ impl Ledger {
             .filter(|top| top.has(crate::account::call::PENDING))
         {
             let writing = self.write();
-            let row = self.procs.at(self.proc_of(top));
+            let row = self.procs.at(top.proc());
             row.site(top.place.load(Relaxed)).spurious();
             drop(writing);
         }

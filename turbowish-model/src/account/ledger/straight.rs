@@ -71,8 +71,8 @@ impl Ledger {
     #[inline]
     pub fn end_straight(&self, call: &mut Call) -> Span {
         let frame = self.frames.at(0);
-        let end = self.last.load(Relaxed);
-        call.suspended = end;
+        let span = self.last_span();
+        call.suspended = span.end;
         let marks = self.root_marks.load(Relaxed);
         if marks != 0 {
             call.mark();
@@ -80,12 +80,7 @@ impl Ledger {
                 .place
                 .store(frame.place.load(Relaxed) | MARKED, Relaxed);
         }
-        let hold = end - frame.start.load(Relaxed);
-        Span {
-            end,
-            hold,
-            inclusive: hold - frame.foreign.load(Relaxed),
-        }
+        span
     }
 
     /// The depth of the frame that a call without one has got in the poll of what it awaited.

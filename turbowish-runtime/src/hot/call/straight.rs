@@ -10,11 +10,11 @@ use std::cell::Cell;
 use std::task::Waker;
 
 use turbowish_model::account::call::{Call as Account, PollEnd};
-use turbowish_model::account::ledger::Charge;
+use turbowish_model::account::ledger::{Charge, Span};
 use turbowish_model::event::CallEvent;
 
-use super::CallState;
 use super::root::{Closing, PollWaker, close_root, open_root};
+use super::{CallState, STRAIGHT_ROOT};
 use super::{close_in, close_marked, close_plain, nested};
 use crate::features;
 use crate::hot::events;
@@ -67,8 +67,9 @@ pub(super) fn closed(thread: &ThreadLedger, depth: u32, pending: bool) {
     settle(pending && thread.ledger.was_straight(depth));
 }
 
-/// Begins a poll of a task's root that has nothing to do. Returns the waker for the poll; `None` if
-/// the root needs a frame.
+/// Begins a poll of a task's root that waits. Returns the depth of its frame, or [`STRAIGHT_ROOT`] if
+/// it has none since it has nothing to do, and the waker for the poll; `None` if anything about it
+/// is special.
 #[inline]
 pub(super) fn begin_root<'a>(
     thread: &ThreadLedger,
@@ -76,13 +77,13 @@ pub(super) fn begin_root<'a>(
     epoch: u32,
     bytes: usize,
     waker: &'a Waker,
-) -> Option<PollWaker<'a>> {
+) -> Option<(u32, PollWaker<'a>)> {
     let task = state.task.as_ref();
     let task = task.filter(|task| !task.is_branch() && task::is_wrapped())?;
-    let is_straight = thread
-        .ledger
-        .begin_straight(&state.account, task.meta.id, clock::ticks);
-    if !is_straight {
+    let (ledger, id) = (&thread.ledger, task.meta.id);
+    let proc = state.proc.id()?;
+    let is_straight = ledger.begin_straight(&state.account, id, clock::ticks);
+    if !is_straight && !ledger.start_root(&mut state.account, proc, id, clock::ticks) {
         return None;
     }
     events::call(|| CallEvent::PollStart {
@@ -91,8 +92,12 @@ pub(super) fn begin_root<'a>(
     });
     let given = open_root(thread, state, epoch, bytes, waker, None);
     nested::record_waker(thread, &given, &state.task, waker);
-    STRAIGHT.set(Account::straight(epoch));
-    Some(given)
+    let (word, depth) = match is_straight {
+        true => (Account::straight(epoch), STRAIGHT_ROOT),
+        false => (Account::NOT_STRAIGHT, 0),
+    };
+    STRAIGHT.with(|straight| straight.set(word));
+    Some((depth, given))
 }
 
 /// Ends a poll of a task's root that had no frame. `given` is the waker that the poll was given.
@@ -113,6 +118,28 @@ pub(super) fn end_root(epoch: u32, state: &mut CallState, given: &PollWaker<'_>,
 fn settle_root(thread: &ThreadLedger, state: &mut CallState, closing: &Closing<'_>) {
     let ledger = &thread.ledger;
     let span = ledger.end_straight(&mut state.account);
+    close_span(thread, state, &span, closing);
+}
+
+/// Ends a pending poll of a task's root that had a frame, in the most frequent case. Returns whether
+/// it did.
+#[inline]
+pub(super) fn suspend_root(
+    thread: &ThreadLedger,
+    state: &mut CallState,
+    closing: &Closing<'_>,
+) -> bool {
+    let ledger = &thread.ledger;
+    if !ledger.suspend_awaited(&mut state.account, 0, clock::ticks) {
+        return false;
+    }
+    settle(false);
+    close_span(thread, state, &ledger.last_span(), closing);
+    true
+}
+
+fn close_span(thread: &ThreadLedger, state: &mut CallState, span: &Span, closing: &Closing<'_>) {
+    let ledger = &thread.ledger;
     events::call(|| CallEvent::PollEnd(PollEnd::Pending));
     if features::TOKIO && state.account.is_marked() {
         close_marked(ledger, state, (0, true), closing.end);
