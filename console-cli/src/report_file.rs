@@ -242,9 +242,9 @@ fn row<R: Record>(value: &Value, nth: usize) -> Result<R, Fault> {
         ));
     }
     let mut row = R::default();
-    for field in R::fields() {
+    for (field, set) in R::fields().iter().zip(R::setters()) {
         if let Some(value) = value.get(field.name) {
-            field.write(&mut row, &parsed(value)).ok_or_else(|| {
+            set(&mut row, &parsed(value)).ok_or_else(|| {
                 format!(
                     "{} does not match the format (turbowish explain json)",
                     at(field.name)

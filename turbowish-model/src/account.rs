@@ -10,6 +10,7 @@ pub mod counters;
 pub mod histogram;
 pub mod ledger;
 pub mod metrics;
+pub mod paths;
 pub mod resource;
 pub mod seqlock;
 pub mod slots;

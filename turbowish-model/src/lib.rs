@@ -10,5 +10,7 @@ pub mod diagnose;
 pub mod event;
 #[cfg(all(test, loom))]
 mod loom_tests;
+pub mod ordered;
 pub mod query;
 pub mod snapshot;
+pub mod sorting;

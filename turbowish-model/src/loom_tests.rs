@@ -9,10 +9,10 @@
 use loom::sync::Arc;
 use loom::thread;
 
-use crate::account::aggregate::{Aggregate, ProcStats};
+use crate::account::aggregate::Aggregate;
 use crate::account::await_stack::AwaitFrame;
 use crate::account::call::{Call, PollEnd, ProcKey};
-use crate::account::counters::{ProcCounters, Sum};
+use crate::account::counters::{PathCounters, Sum, Word};
 use crate::account::histogram::{Buckets, Histogram};
 use crate::account::ledger::{Ledger, Start};
 use crate::account::seqlock::SeqLock;
@@ -145,30 +145,46 @@ fn loom_a_row_is_read_as_it_was_between_two_events() {
     #[derive(Default)]
     struct Own {
         sequence: SeqLock,
-        row: ProcCounters,
+        row: PathCounters,
     }
     loom::model(|| {
         let own = Arc::new(Own::default());
         let reader = {
             let own = own.clone();
             thread::spawn(move || {
-                let mut stats = own.sequence.read(&mut || (), || {
-                    let mut stats = ProcStats::default();
-                    own.row.collect(1, &mut stats);
-                    stats
-                });
-                let waits = stats.sites.get(1).map_or(0, |site| site.waits);
-                assert_eq!(stats.sum(Sum::Running), waits * 5);
-                own.row.collect_details(&mut stats);
-                // An edge is a separate count: never less than what was read before it.
-                assert!(stats.edges.get(&7).map_or(0, |edge| edge.polls) >= waits);
+                let words = own.sequence.read(&mut || (), || own.row.read());
+                assert_eq!(words.get(Word::Hold), words.get(Word::Polls) * 5);
             })
         };
         let writing = own.sequence.write();
-        own.row.add(Sum::Running, 5);
-        own.row.site(1).suspend(10);
-        own.row.edge(7).polled(5);
+        own.row.add(Word::Polls, 1);
+        own.row.add(Word::Hold, 5);
         drop(writing);
+        reader.join().expect("the reader");
+    });
+}
+
+#[test]
+fn loom_a_row_that_is_kept_is_read_as_it_was() {
+    loom::model(|| {
+        let row = Arc::new(PathCounters::default());
+        row.add(Word::Polls, 1);
+        row.add(Word::Hold, 5);
+        // Its storage is made first: loom does not see the allocation.
+        row.keep_for(1);
+        let reader = {
+            let row = row.clone();
+            thread::spawn(move || {
+                let words = row.read_at(2);
+                assert_eq!(
+                    [Word::Polls, Word::Hold].map(|word| words.get(word)),
+                    [1, 5]
+                );
+            })
+        };
+        row.keep_for(2);
+        row.add(Word::Polls, 1);
+        row.add(Word::Hold, 5);
         reader.join().expect("the reader");
     });
 }
@@ -227,7 +243,11 @@ fn check(ledger: &Ledger) {
 }
 
 fn begin(ledger: &Ledger, call: &mut Call) {
-    let depth = ledger.poll_start(call, KEY, 20, Start::default());
+    begin_at(ledger, call, 20);
+}
+
+fn begin_at(ledger: &Ledger, call: &mut Call, t: u64) {
+    let depth = ledger.poll_start(call, KEY, t, Start::default());
     assert_eq!(depth, Some(0));
 }
 
@@ -246,7 +266,7 @@ fn poll(ledger: &Ledger, call: &mut Call, how: PollEnd) {
 fn ledger_is_exact(before: fn(&Ledger, &mut [Call; 2]), meanwhile: fn(&Ledger, &mut [Call; 2])) {
     // One preemption anywhere, and whatever loads may see then: tens of thousands of runs.
     interrupted(1, move || {
-        let ledger = Arc::new(Ledger::new(1));
+        let ledger = Arc::new(Ledger::new(1, &alloc::sync::Arc::default()));
         let mut calls = [Call::default(), Call::default()];
         before(&ledger, &mut calls);
         let reader = {
@@ -283,6 +303,24 @@ fn loom_a_ledger_is_read_around_the_end_of_a_poll() {
             begin(ledger, call);
         },
         |ledger, [call, _]| end(ledger, call, PollEnd::Pending),
+    );
+}
+
+#[test]
+fn loom_a_thread_that_does_not_pause_is_read_at_one_instant() {
+    ledger_is_exact(
+        |ledger, [call, before]| {
+            poll(ledger, before, PollEnd::Pending);
+            poll(ledger, call, PollEnd::Pending);
+            // What is kept for a look is allocated by the first one.
+            check(ledger);
+            begin(ledger, call);
+        },
+        |ledger, [call, _]| {
+            end(ledger, call, PollEnd::Pending);
+            begin_at(ledger, call, 30);
+            assert!(ledger.poll_end(call, 0, 40, PollEnd::Ready).is_some());
+        },
     );
 }
 

@@ -1,9 +1,12 @@
 //! Cases that once went wrong: each drives ledgers by hand and compares what a reader sees.
 
-use turbowish_model::account::aggregate::Aggregate;
+use std::sync::Arc;
+
+use turbowish_model::account::aggregate::{Aggregate, SiteStats};
 use turbowish_model::account::call::{Call, PollEnd, ProcKey};
 use turbowish_model::account::counters::{OTHERS, Population, Sum};
 use turbowish_model::account::ledger::{Ledger, Start};
+use turbowish_model::account::paths::Paths;
 use turbowish_model::account::task::{TaskCell, TaskMeta};
 use turbowish_model::collect::history::{History, Totals};
 
@@ -25,6 +28,12 @@ fn call(proc: u32) -> Known {
             future_bytes,
         },
     }
+}
+
+/// The ledgers of two threads.
+fn two() -> (Ledger, Ledger) {
+    let paths = Arc::<Paths>::default();
+    (Ledger::new(1, &paths), Ledger::new(1, &paths))
 }
 
 fn create(ledger: &Ledger, known: &mut Known, t: u64) {
@@ -68,7 +77,7 @@ fn chain(cell: &TaskCell, ledger: &Ledger) -> Vec<u32> {
 
 #[test]
 fn a_wait_may_end_on_another_thread() {
-    let (a, b) = (Ledger::new(1), Ledger::new(1));
+    let (a, b) = two();
     let mut waits = call(0);
     create(&b, &mut waits, 0);
     let depth = start(&b, &mut waits, 10);
@@ -81,7 +90,7 @@ fn a_wait_may_end_on_another_thread() {
 
 #[test]
 fn an_end_read_before_its_beginning_makes_no_absurd_time() {
-    let (a, b) = (Ledger::new(1), Ledger::new(1));
+    let (a, b) = two();
     let now = BOOT + 1000;
     let mut aggregate = Aggregate::default();
     a.collect(now, &mut aggregate, &mut || ());
@@ -102,7 +111,7 @@ fn an_end_read_before_its_beginning_makes_no_absurd_time() {
 
 #[test]
 fn a_dropped_call_leaves_the_chain() {
-    let ledger = Ledger::new(1);
+    let ledger = Ledger::new(1, &Arc::default());
     let cell = TaskCell::new(TaskMeta::default());
     let (mut parent, mut slow, mut other) = (call(0), call(1), call(2));
     create(&ledger, &mut parent, 0);
@@ -132,7 +141,7 @@ fn a_dropped_call_leaves_the_chain() {
 
 #[test]
 fn a_call_polled_several_times_in_one_poll_stands_in_the_chain_once() {
-    let ledger = Ledger::new(1);
+    let ledger = Ledger::new(1, &Arc::default());
     let cell = TaskCell::new(TaskMeta::default());
     let (mut parent, mut child) = (call(0), call(1));
     create(&ledger, &mut parent, 0);
@@ -153,7 +162,7 @@ fn a_call_polled_several_times_in_one_poll_stands_in_the_chain_once() {
 
 #[test]
 fn a_chain_that_did_not_change_is_kept() {
-    let ledger = Ledger::new(1);
+    let ledger = Ledger::new(1, &Arc::default());
     let cell = TaskCell::new(TaskMeta::default());
     let (mut parent, mut child) = (call(0), call(1));
     create(&ledger, &mut parent, 0);
@@ -173,7 +182,7 @@ fn a_chain_that_did_not_change_is_kept() {
 
 #[test]
 fn below_levels_that_stand_still_the_chain_moves() {
-    let ledger = Ledger::new(1);
+    let ledger = Ledger::new(1, &Arc::default());
     let cell = TaskCell::new(TaskMeta::default());
     let mut levels = [call(0), call(1), call(2)];
     let mut wake = |t: u64, site: u32, arrives: u32| {
@@ -206,7 +215,7 @@ fn below_levels_that_stand_still_the_chain_moves() {
 
 #[test]
 fn a_chain_is_shown_whole_to_a_task_that_has_not_seen_it() {
-    let ledger = Ledger::new(1);
+    let ledger = Ledger::new(1, &Arc::default());
     let (mut parent, mut child) = (call(0), call(1));
     let mut wake = |t: u64, cell: &TaskCell, is_new: bool| {
         let depth = start(&ledger, &mut parent, t);
@@ -233,7 +242,7 @@ fn a_chain_is_shown_whole_to_a_task_that_has_not_seen_it() {
 
 #[test]
 fn below_a_level_that_is_not_accounted_nothing_is_known_to_stand_still() {
-    let ledger = Ledger::new(1);
+    let ledger = Ledger::new(1, &Arc::default());
     let cell = TaskCell::default();
     let (mut parent, mut child) = (call(0), call(1));
     for (t, expected) in [(0, [0, 1]), (10, [0, 1]), (20, [0, 1])] {
@@ -254,7 +263,7 @@ fn below_a_level_that_is_not_accounted_nothing_is_known_to_stand_still() {
 
 #[test]
 fn of_too_many_pending_calls_the_outermost_are_told() {
-    let ledger = Ledger::new(1);
+    let ledger = Ledger::new(1, &Arc::default());
     let cell = TaskCell::default();
     let mut root = call(7);
     let depth = start(&ledger, &mut root, 1);
@@ -267,7 +276,7 @@ fn of_too_many_pending_calls_the_outermost_are_told() {
 
 #[test]
 fn a_call_that_is_polled_over_and_over_in_one_poll_takes_one_place() {
-    let ledger = Ledger::new(1);
+    let ledger = Ledger::new(1, &Arc::default());
     let cell = TaskCell::default();
     let (mut root, mut inner) = (call(0), call(1));
     let depth = start(&ledger, &mut root, 1);
@@ -282,7 +291,7 @@ fn a_call_that_is_polled_over_and_over_in_one_poll_takes_one_place() {
 
 #[test]
 fn at_one_tick_branches_keep_what_is_below_them() {
-    let ledger = Ledger::new(1);
+    let ledger = Ledger::new(1, &Arc::default());
     let cell = TaskCell::default();
     let [mut root, mut left, mut right] = [call(0), call(1), call(1)];
     let [mut below_left, mut below_right] = [call(3), call(4)];
@@ -300,7 +309,7 @@ fn at_one_tick_branches_keep_what_is_below_them() {
 
 #[test]
 fn a_wait_is_over_when_the_poll_begins_that_ends_it() {
-    let ledger = Ledger::new(1);
+    let ledger = Ledger::new(1, &Arc::default());
     let mut waits = call(0);
     create(&ledger, &mut waits, 0);
     let depth = start(&ledger, &mut waits, 10);
@@ -324,33 +333,60 @@ fn a_wait_is_over_when_the_poll_begins_that_ends_it() {
     assert_eq!(seen(200), (2, 0, 50, 40));
 }
 
-#[test]
-fn callers_beyond_the_limit_are_counted_together() {
-    let ledger = Ledger::new(1);
+/// A call of one proc below each of 300 others, which are counted on at most `limit` paths.
+fn below_many_callers(limit: u32) -> Aggregate {
+    let ledger = Ledger::new(1, &Arc::new(Paths::new(limit)));
     for caller in 1..=300 {
         let (mut parent, mut child) = (call(caller), call(0));
         let t = u64::from(caller) * 10;
         create(&ledger, &mut parent, t);
         let depth = start(&ledger, &mut parent, t);
         create(&ledger, &mut child, t);
-        poll(&ledger, &mut child, t, t + 10, PollEnd::Ready);
+        ledger.arrive(caller, 1, true);
+        let below = start(&ledger, &mut child, t);
+        ledger.arrive(0, 1, false);
+        ledger.poll_end(&mut child.call, below, t + 2, PollEnd::Pending);
+        ledger.poll_end(&mut parent.call, depth, t + 3, PollEnd::Pending);
+        let depth = start(&ledger, &mut parent, t + 4);
+        poll(&ledger, &mut child, t + 5, t + 9, PollEnd::Ready);
         ledger.poll_end(&mut parent.call, depth, t + 10, PollEnd::Ready);
     }
-    let aggregate = collect(&[&ledger], 4000);
-    let edges = &aggregate.procs[0].edges;
-    assert_eq!(
-        edges
-            .values()
-            .map(|edge| (edge.polls, edge.hold))
-            .fold((0, 0), |a, b| (a.0 + b.0, a.1 + b.1)),
-        (300, 3000)
-    );
-    assert_eq!(edges[&OTHERS].polls, 300 - 64);
+    collect(&[&ledger], 4000)
+}
+
+#[test]
+fn beyond_the_limit_of_paths_nothing_but_the_callers_is_unknown() {
+    let (all, some) = (below_many_callers(10_000), below_many_callers(100));
+    assert_eq!(all.procs[0].edges.len(), 300);
+    assert!(!all.procs[0].edges.contains_key(&OTHERS));
+    let edges = &some.procs[0].edges;
+    assert!(edges[&OTHERS].polls > 400, "{edges:?}");
+    assert!(edges.len() > 1, "{edges:?}");
+    let sum = |aggregate: &Aggregate| {
+        let edges = aggregate.procs[0].edges.values();
+        let (mut polls, mut hold) = (0, 0);
+        for edge in edges {
+            polls += edge.polls;
+            hold += edge.hold;
+        }
+        (polls, hold)
+    };
+    assert_eq!((sum(&all), sum(&some)), ((600, 1800), (600, 1800)));
+    for (proc, (all, some)) in all.procs.iter().zip(&some.procs).enumerate() {
+        assert_eq!((all.sums, all.peaks), (some.sums, some.peaks), "{proc}");
+        assert_eq!(all.populations, some.populations, "{proc}");
+        let waits = |stats: &[SiteStats]| {
+            let of = |site: &SiteStats| (site.waits, site.waited, site.left);
+            let all = stats.iter().map(of);
+            all.fold((0, 0, 0), |a, b| (a.0 + b.0, a.1 + b.1, a.2 + b.2))
+        };
+        assert_eq!(waits(&all.sites), waits(&some.sites), "{proc}");
+    }
 }
 
 #[test]
 fn populations_sum_finished_values_only() {
-    let ledger = Ledger::new(1);
+    let ledger = Ledger::new(1, &Arc::default());
     let mut busy = call(0);
     create(&ledger, &mut busy, 0);
     poll(&ledger, &mut busy, 0, 7, PollEnd::Pending);
@@ -370,7 +406,7 @@ fn populations_sum_finished_values_only() {
 
 #[test]
 fn a_window_holds_no_more_running_than_time() {
-    let ledger = Ledger::new(1);
+    let ledger = Ledger::new(1, &Arc::default());
     let read = |at: u64| {
         let mut totals = Totals {
             at,
@@ -397,7 +433,11 @@ fn a_window_holds_no_more_running_than_time() {
 #[test]
 fn a_reader_never_sees_half_an_event() {
     use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-    let (ledger, clock, over) = (Ledger::new(1), AtomicU64::new(BOOT), AtomicBool::new(false));
+    let (ledger, clock, over) = (
+        Ledger::new(1, &Arc::default()),
+        AtomicU64::new(BOOT),
+        AtomicBool::new(false),
+    );
     std::thread::scope(|scope| {
         scope.spawn(|| {
             let mut waits = call(0);
@@ -447,7 +487,7 @@ fn a_reader_never_sees_half_an_event() {
 /// directly or not; the innermost is marked.
 #[track_caller]
 fn marks(direct: &[bool], expected: Option<u32>) {
-    let ledger = Ledger::new(1);
+    let ledger = Ledger::new(1, &Arc::default());
     let mut calls: Vec<Known> = (0..direct.len() as u32).map(call).collect();
     for (known, direct) in calls.iter_mut().zip(direct) {
         create(&ledger, known, 10);
@@ -476,7 +516,7 @@ fn only_what_somebody_can_drop_is_marked() {
 
 #[test]
 fn a_mark_stays_until_the_call_is_over() {
-    let ledger = Ledger::new(1);
+    let ledger = Ledger::new(1, &Arc::default());
     let (mut outer, mut inner) = (call(0), call(1));
     create(&ledger, &mut outer, 0);
     create(&ledger, &mut inner, 0);
@@ -513,7 +553,7 @@ fn a_mark_stays_until_the_call_is_over() {
 
 #[test]
 fn those_that_fall_together_are_one_fall() {
-    let ledger = Ledger::new(1);
+    let ledger = Ledger::new(1, &Arc::default());
     let mut calls = [call(0), call(1), call(2), call(3)];
     calls.iter_mut().for_each(|known| create(&ledger, known, 0));
     let [outer, one, two, aside] = &mut calls;
@@ -540,7 +580,7 @@ fn those_that_fall_together_are_one_fall() {
 
 #[test]
 fn polls_for_nothing_and_large_operands_are_counted_where_they_are() {
-    let ledger = Ledger::new(1);
+    let ledger = Ledger::new(1, &Arc::default());
     let mut waits = call(0);
     create(&ledger, &mut waits, 0);
     for nth in 0..4 {
@@ -578,7 +618,7 @@ enum Step {
 }
 
 fn branches(steps: &[Step], expected: &[bool]) {
-    let ledger = Ledger::new(1);
+    let ledger = Ledger::new(1, &Arc::default());
     let mut parent = call(0);
     let mut children = [call(1), call(2), call(3)];
     create(&ledger, &mut parent, 1);

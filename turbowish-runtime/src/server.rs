@@ -10,10 +10,12 @@
 mod accept;
 mod admit;
 mod answer;
+mod connection;
 mod lobby;
 mod making;
 mod quota;
 mod service;
+mod status;
 mod tcp;
 #[cfg(test)]
 mod tests;
@@ -21,46 +23,23 @@ mod unix;
 mod watch;
 mod worker;
 
-use std::convert::Infallible;
 use std::fmt;
 use std::path::PathBuf;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use accept::{Incoming, Listen};
-use admit::{Gate, Slots};
-use answer::ByteMeter;
+use admit::Slots;
 use quota::House;
 use service::Service;
-use tonic::service::interceptor::InterceptedService;
-use tonic::transport::Server;
+use tokio::task::JoinHandle;
 use turbowish_model::query::{Budget, Query, QueryError};
 use turbowish_model::snapshot::{Accounting, Process, Snapshot};
-use turbowish_wire::proto::turbowish_server::TurbowishServer;
-use turbowish_wire::{MESSAGE_LIMIT, PauseTask, discovery};
+use turbowish_wire::{PauseTask, discovery};
 
 use crate::lock::lock;
 use crate::log;
-
-/// Maximum size of a request, in bytes: it contains one query.
-const REQUEST_LIMIT: usize = 64 << 10;
-
-/// Maximum number of open requests per client.
-const STREAMS_PER_CLIENT: u32 = 16;
-
-/// HTTP/2 windows in bytes: of one request, and of all requests of a connection.
-const REQUEST_WINDOW: u32 = 64 << 10;
-const REQUESTS_WINDOW: u32 = 256 << 10;
-
-/// Maximum size of a request's headers, in bytes.
-const HEADERS_LIMIT: u32 = 8 << 10;
-
-/// A client that is silent for this long is pinged.
-const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(20);
-
-/// A client that does not answer a ping for this long is dropped: longer than a short stop of a
-/// console.
-const KEEPALIVE_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Source of all replies: the monitor.
 pub(crate) trait Source: Send + Sync + 'static {
@@ -204,30 +183,18 @@ async fn listen_on<L: Listen>(
     let Some(listener) = listener else {
         return std::future::pending().await;
     };
-    let name = listener.name();
-    let gate = Gate::new(&service.label(), config.max_clients);
-    let server = TurbowishServer::new(service.clone())
-        .max_decoding_message_size(REQUEST_LIMIT)
-        .max_encoding_message_size(MESSAGE_LIMIT);
-    let meter = ByteMeter {
-        service: server,
-        house: Arc::clone(house),
-    };
+    let gate = service.gate(config.max_clients);
     let slots = Slots::new(config.max_clients, Arc::clone(house));
-    let outcome = Server::builder()
-        .max_concurrent_streams(STREAMS_PER_CLIENT)
-        .initial_stream_window_size(REQUEST_WINDOW)
-        .initial_connection_window_size(REQUESTS_WINDOW)
-        .http2_max_header_list_size(HEADERS_LIMIT)
-        .http2_keepalive_interval(Some(KEEPALIVE_INTERVAL))
-        .http2_keepalive_timeout(Some(KEEPALIVE_TIMEOUT))
-        .serve_with_incoming::<_, _, _, Infallible, _>(
-            InterceptedService::new(meter, gate),
-            Incoming::new(listener, slots),
-        )
-        .await;
-    if let Err(error) = outcome {
-        (config.say)(&format!("no longer listening on {name}: {error}"));
+    let mut incoming = Incoming::new(listener, slots);
+    loop {
+        let stream = incoming.next().await;
+        let serving = connection::serve(stream, gate.clone(), service.clone());
+        spawn(Box::pin(serving));
     }
-    std::future::pending().await
+}
+
+/// Spawns a task on the monitor's runtime. One type of future for all of them: tokio is compiled
+/// anew for each, into 10 KB.
+pub(crate) fn spawn(task: Pin<Box<dyn Future<Output = ()> + Send>>) -> JoinHandle<()> {
+    tokio::spawn(task)
 }

@@ -9,11 +9,13 @@
 //! - a creation of a live call is ignored; an id is free again when its call has ended.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use turbowish_model::account::aggregate::Aggregate;
 use turbowish_model::account::call::{Call, PollEnd, ProcKey};
 use turbowish_model::account::counters::PROC_LIMIT;
 use turbowish_model::account::ledger::{Charge, Ledger, Start};
+use turbowish_model::account::paths::Paths;
 use turbowish_model::collect::read::OpenPollReading;
 use turbowish_model::event::{CallEvent, Event};
 
@@ -74,6 +76,7 @@ pub struct Replay {
     procs: Vec<ProcId>,
     calls: Calls,
     threads: BTreeMap<u64, Ledger>,
+    paths: Arc<Paths>,
     first: Option<u64>,
     now: u64,
 }
@@ -124,8 +127,9 @@ impl Replay {
             CallEvent::PollStart { proc, .. } if known.is_none() => Some(self.proc(proc)),
             _ => None,
         };
-        let new = || Ledger::new(EPOCH);
-        let ledger = self.threads.entry(thread).or_insert_with(new);
+        let (threads, paths) = (&mut self.threads, &self.paths);
+        let ledger = threads.entry(thread);
+        let ledger = ledger.or_insert_with(|| Ledger::new(EPOCH, paths));
         let t = ledger.clamp(event.t);
         self.first = Some(self.first.map_or(t, |first| first.min(t)));
         self.now = self.now.max(t);
@@ -197,6 +201,7 @@ impl Moment<'_> {
             root,
             quiet: true,
             key: id,
+            ..Start::default()
         };
         let key = call.key();
         let opened = self.ledger.poll_start(&mut call.call, key, self.t, start);

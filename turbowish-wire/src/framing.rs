@@ -1,16 +1,20 @@
-//! Framing of messages: a length prefix and the message, in memory of exactly their size.
+//! Framing of messages, as gRPC has it: a length prefix and the message, in memory of exactly
+//! their size.
+
+use std::fmt;
 
 use prost::Message;
 
-use crate::{MESSAGE_LIMIT, proto};
+use crate::weight::{Overweight, Weighed, weigh};
+use crate::{DECODED_LIMIT, MESSAGE_LIMIT, proto};
 
 /// Bytes in front of a message: the compression flag and the length.
-const HEAD_BYTES: usize = 5;
+pub const HEAD_BYTES: usize = 5;
 
-/// Encodes a snapshot with its prefix; `None` if it is larger than a console accepts.
+/// Encodes a message with its prefix; `None` if it is larger than a console accepts.
 #[must_use]
-pub fn frame(snapshot: &proto::Snapshot) -> Option<Vec<u8>> {
-    let length = snapshot.encoded_len();
+pub fn frame(message: &impl Message) -> Option<Vec<u8>> {
+    let length = message.encoded_len();
     let head = u32::try_from(length)
         .ok()
         .filter(|_| length <= MESSAGE_LIMIT)?;
@@ -18,11 +22,57 @@ pub fn frame(snapshot: &proto::Snapshot) -> Option<Vec<u8>> {
     frame.push(0);
     frame.extend(head.to_be_bytes());
     // A vector grows, so there is always room.
-    snapshot.encode_raw(&mut frame);
+    message.encode_raw(&mut frame);
     Some(frame)
 }
 
+/// Why a frame contains no message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unreadable {
+    /// It ends before its message, or goes on behind it.
+    Length,
+    /// Its message is compressed, or begins with an unknown flag.
+    Flag(u8),
+    /// Its message would take too much memory.
+    Heavy(Overweight),
+    /// Its message is none of this kind.
+    Message(prost::DecodeError),
+}
+
+impl fmt::Display for Unreadable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Length => f.write_str("one message is expected, with its length"),
+            Self::Flag(flag) => write!(f, "compression flag {flag} is not supported"),
+            Self::Heavy(fault) => fault.fmt(f),
+            Self::Message(fault) => fault.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for Unreadable {}
+
+/// Decodes the only message of a frame.
+///
+/// # Errors
+/// If it is not exactly one message of this kind, or too large once decoded.
+pub fn message<M: Message + Weighed + Default>(frame: &[u8]) -> Result<M, Unreadable> {
+    let (&[flag, ref length @ ..], message) = frame
+        .split_first_chunk::<HEAD_BYTES>()
+        .ok_or(Unreadable::Length)?;
+    if flag != 0 {
+        return Err(Unreadable::Flag(flag));
+    }
+    let length = usize::try_from(u32::from_be_bytes(*length));
+    if length != Ok(message.len()) {
+        return Err(Unreadable::Length);
+    }
+    weigh(message, M::shape(), DECODED_LIMIT).map_err(Unreadable::Heavy)?;
+    M::decode(message).map_err(Unreadable::Message)
+}
+
 /// Bytes of an encoded snapshot.
+#[inline(never)]
 #[must_use]
 pub fn size(snapshot: &proto::Snapshot) -> usize {
     snapshot.encoded_len()
@@ -32,7 +82,7 @@ pub fn size(snapshot: &proto::Snapshot) -> usize {
 mod tests {
     use prost::Message;
 
-    use super::{HEAD_BYTES, frame};
+    use super::{HEAD_BYTES, Unreadable, frame, message};
     use crate::{MESSAGE_LIMIT, proto};
 
     fn with_command(bytes: usize) -> proto::Snapshot {
@@ -54,6 +104,24 @@ mod tests {
         assert_eq!(head, [0, 0, 0, 1, 50]);
         assert_eq!(proto::Snapshot::decode(message).unwrap(), snapshot);
         assert_eq!(frame.capacity(), frame.len());
+    }
+
+    #[test]
+    fn a_frame_holds_exactly_one_message() {
+        let snapshot = with_command(300);
+        let whole = frame(&snapshot).unwrap();
+        let read = |frame: &[u8]| message::<proto::Snapshot>(frame);
+        assert_eq!(read(&whole), Ok(snapshot));
+        let head = [0, 0, 0, 0];
+        for cut in [&whole[..4], &whole[..whole.len() - 1], &head, &[]] {
+            assert_eq!(read(cut), Err(Unreadable::Length), "{} bytes", cut.len());
+        }
+        let more = [whole.as_slice(), &[0]].concat();
+        assert_eq!(read(&more), Err(Unreadable::Length));
+        let flagged = [&[1], &whole[1..]].concat();
+        assert_eq!(read(&flagged), Err(Unreadable::Flag(1)));
+        let junk = [0, 0, 0, 0, 1, 0xff];
+        assert!(matches!(read(&junk), Err(Unreadable::Message(_))));
     }
 
     #[test]

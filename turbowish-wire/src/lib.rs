@@ -8,11 +8,11 @@
 
 #[cfg(feature = "client")]
 pub mod client;
+#[cfg(feature = "client")]
 pub mod codec;
 pub mod convert;
 #[cfg(any(feature = "client", feature = "server"))]
 pub mod discovery;
-#[cfg(feature = "server")]
 pub mod framing;
 #[cfg(any(feature = "client", feature = "server"))]
 pub mod handshake;

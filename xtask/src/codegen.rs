@@ -28,7 +28,7 @@ fn generate(root: &Path) -> Result<String, String> {
     tonic_prost_build::configure()
         .out_dir(out.path())
         .client_mod_attribute(".", "#[cfg(feature = \"client\")]")
-        .server_mod_attribute(".", "#[cfg(feature = \"server\")]")
+        .server_mod_attribute(".", "#[cfg(feature = \"client\")]")
         .build_transport(false)
         .codec_path("crate::codec::Codec")
         .emit_rerun_if_changed(false)

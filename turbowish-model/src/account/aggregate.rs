@@ -2,11 +2,11 @@
 
 mod proc_stats;
 
-use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 pub use self::proc_stats::{EdgeStats, ProcStats, SiteStats};
 use crate::account::metrics::{MetricKey, MetricStats};
+use crate::ordered::Map;
 
 /// Reason why an event was not applied as reported: counted, never fatal (rules R1 to R5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub struct Aggregate {
     /// Number of anomalies of each kind, indexed by [`Anomaly`].
     pub anomalies: [u64; ANOMALIES],
     /// Counters and gauges of the program, by site and proc.
-    pub metrics: BTreeMap<MetricKey, MetricStats>,
+    pub metrics: Map<MetricKey, MetricStats>,
 }
 
 impl Aggregate {
@@ -86,21 +86,23 @@ impl Aggregate {
         }
     }
 
-    /// Difference to an earlier closed state.
+    /// Growth since an earlier closed state of the same counters: of each proc and each metric that
+    /// has changed. Most have not, within a tick.
     #[must_use]
-    pub fn since(&self, earlier: &Self) -> Self {
+    pub fn grown_since(
+        &self,
+        earlier: &Self,
+    ) -> (Vec<(u32, ProcStats)>, Map<MetricKey, MetricStats>) {
         let nothing = ProcStats::default();
-        let procs = self.procs.iter().enumerate();
-        let procs = procs.map(|(id, proc)| proc.since(earlier.procs.get(id).unwrap_or(&nothing)));
-        let none = MetricStats::default();
-        let metrics = self.metrics.iter().map(|(key, metric)| {
-            let before = earlier.metrics.get(key).unwrap_or(&none);
-            (*key, metric.since(before))
+        let procs = (0..).zip(&self.procs).filter_map(|(id, proc)| {
+            let before = earlier.procs.get(id as usize).unwrap_or(&nothing);
+            (!proc.is_still_since(before)).then(|| (id, proc.since(before)))
         });
-        Self {
-            procs: procs.collect(),
-            anomalies: self.anomalies,
-            metrics: metrics.collect(),
-        }
+        let none = MetricStats::default();
+        let metrics = self.metrics.iter().filter_map(|(key, metric)| {
+            let before = earlier.metrics.get(key).unwrap_or(&none);
+            (metric.updates > before.updates).then(|| (*key, metric.since(before)))
+        });
+        (procs.collect(), metrics.collect())
     }
 }

@@ -48,6 +48,12 @@ impl<T: Default, const N: usize> AppendVec<T, N> {
         }
     }
 
+    /// Returns the item at `index`, if it is stored in place.
+    #[inline(always)]
+    pub(crate) fn in_place(&self, index: u32) -> Option<&T> {
+        self.first.get(index as usize)
+    }
+
     #[cold]
     fn beyond(&self, index: usize) -> &T {
         let (chunk, offset, len) = Self::place(index);

@@ -62,7 +62,7 @@ impl AwaitFrameCell {
 const STEPS: usize = in_place(64);
 
 /// Maximum number of frames of one root poll. Of further calls only the last one pushed is kept.
-const LIMIT: u32 = {
+pub(crate) const LIMIT: u32 = {
     let most = AppendVec::<AwaitFrameCell, STEPS>::LIMIT;
     if most < 8192 { most as u32 } else { 8192 }
 };

@@ -10,6 +10,7 @@ use alloc::vec::Vec;
 
 use crate::account::await_stack::AwaitFrame;
 use crate::account::task::{CHAIN, TaskReading};
+use crate::sorting;
 
 /// The call that last polled a branch, as it was then.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -76,7 +77,7 @@ pub fn tree(reading: &TaskReading) -> Vec<TreeNode> {
     let mut twigs = on_the_trail(&reading.stack);
     let mut branches: Vec<&BranchReading> = reading.branches.iter().collect();
     // Outer branches first: inner ones are found in them.
-    branches.sort_by_key(|branch| (branch.parent.level, branch.id));
+    sorting::by_key(&mut branches, |branch| (branch.parent.level, branch.id));
     for reading_of in branches {
         let Some(&step) = reading_of.chain.first() else {
             continue;

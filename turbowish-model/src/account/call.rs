@@ -1,8 +1,8 @@
 //! Per-call account: the few words stored in a call itself, from which a poll learns about earlier
 //! polls.
 
-use crate::account::counters::PROC_LIMIT;
 use crate::account::ledger::Charge;
+use crate::account::paths::PathId;
 
 /// A proc as a ledger addresses it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,45 +74,70 @@ const ENDED: u32 = 1 << 14;
 const POLLED: u32 = 1 << 15;
 /// The call is the root of a task for which there was no room.
 const ROWLESS: u32 = 1 << 16;
-/// Bits above the flags, in a call only: id plus one of the proc that created it; 0 if none. A
-/// frame stores it in a field.
-const CREATOR_SHIFT: u32 = 17;
-const CREATOR: u32 = u32::MAX << CREATOR_SHIFT;
+/// Flags below the epoch in the word of a call.
+const FLAG_BITS: u32 = 2;
+/// The call is the operand of its caller's await: polled by nothing else.
+const FUSED: u32 = 1 << 0;
+/// The call awaits another one directly, which was pending at the end of the last poll.
+const PASSES: u32 = 1 << 1;
 
-const _: () = assert!(PROC_LIMIT <= CREATOR >> CREATOR_SHIFT);
-
-/// Origin of a call: the epoch it is registered with and the proc that created it. One word, so
-/// that it is passed to a new call in a register.
+/// Origin of a call: the epoch it is registered with, who created it, and when. Two words, so that
+/// it is passed to a new call in registers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[repr(transparent)]
-pub struct Origin(u64);
+#[repr(C)]
+pub struct Origin {
+    /// The epoch, and above it the path of the call that created it.
+    word: u64,
+    birth: u64,
+}
+
+/// Birth of a call that was counted at its creation.
+pub(crate) const COUNTED: u64 = u64::MAX;
 
 impl Origin {
     /// Origin of a call that no ledger has seen.
-    pub const UNSEEN: Self = Self(UNREGISTERED as u64);
+    pub const UNSEEN: Self = Self {
+        word: UNREGISTERED as u64,
+        birth: COUNTED,
+    };
 
+    /// `birth` is the number of the thread's last event at the creation, or [`COUNTED`].
     #[inline]
-    pub(crate) const fn new(epoch: u32, creator: Option<u32>) -> Self {
-        let creator = match creator {
-            Some(creator) => (creator + 1) << CREATOR_SHIFT,
-            None => 0,
-        };
-        Self((creator as u64) << u32::BITS | epoch as u64)
+    pub(crate) const fn new(epoch: u32, creator: PathId, birth: u64) -> Self {
+        Self {
+            word: (creator as u64) << u32::BITS | epoch as u64,
+            birth,
+        }
     }
 }
 
 /// One call's own account. A call never overlaps itself, so plain fields suffice.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Call {
-    epoch: u32,
+    /// The epoch it is registered with, [`FUSED`] and [`PASSES`]: what a poll compares first.
+    word: u32,
     state: u32,
+    /// Who polls it; 0 before the first poll.
+    pub(crate) path: PathId,
+    /// The await point at which it waits, as a path; 0 if it does not wait. Before the first poll: the
+    /// path of the call that created it; 0 if none did.
+    pub(crate) unit: PathId,
     pub(crate) running: u64,
     pub(crate) inclusive: u64,
-    /// End of the last poll that ended pending, in ticks.
+    /// End of the last poll that ended pending, in ticks. Before the first poll: the number of its
+    /// thread's last event at the creation, or [`COUNTED`].
     pub(crate) suspended: u64,
     /// End of the poll in which the call reached its present await point, in ticks.
     pub(crate) since: u64,
+    /// The part of `inclusive` that its caller knows of.
+    pub(crate) told: u64,
+}
+
+impl Default for Call {
+    fn default() -> Self {
+        Self::new(Origin::UNSEEN)
+    }
 }
 
 impl Call {
@@ -121,12 +146,15 @@ impl Call {
     #[must_use]
     pub const fn new(origin: Origin) -> Self {
         Self {
-            epoch: origin.0 as u32,
-            state: (origin.0 >> u32::BITS) as u32,
+            word: (origin.word as u32) << FLAG_BITS,
+            state: 0,
+            path: 0,
+            unit: (origin.word >> u32::BITS) as u32,
             running: 0,
             inclusive: 0,
-            suspended: 0,
+            suspended: origin.birth,
             since: 0,
+            told: 0,
         }
     }
 
@@ -134,7 +162,7 @@ impl Call {
     #[inline]
     #[must_use]
     pub const fn is_live(&self, epoch: u32) -> bool {
-        self.epoch == epoch && self.state & ENDED == 0
+        self.epoch() == epoch && self.state & ENDED == 0
     }
 
     /// Whether the call has ended. Later polls and drops of it are not accounted.
@@ -148,14 +176,62 @@ impl Call {
     #[inline]
     #[must_use]
     pub const fn is_open(&self) -> bool {
-        self.epoch != UNREGISTERED && self.state & ENDED == 0
+        self.epoch() != UNREGISTERED && self.state & ENDED == 0
     }
 
     /// The epoch the call is registered with; 0 if none.
     #[inline]
     #[must_use]
     pub const fn epoch(&self) -> u32 {
-        self.epoch
+        self.word >> FLAG_BITS
+    }
+
+    /// What [`Call::is_straight`] compares with if no call is straight: the word of no call.
+    pub const NOT_STRAIGHT: u32 = UNREGISTERED << FLAG_BITS | FUSED;
+
+    /// What [`Call::is_straight`] compares with in polls below a task's root that has nothing to do
+    /// in them, in the given epoch.
+    #[inline]
+    #[must_use]
+    pub const fn straight(epoch: u32) -> u32 {
+        epoch << FLAG_BITS | FUSED | PASSES
+    }
+
+    /// Whether the call has nothing to do in a poll as long as what it awaits is pending: all of its
+    /// callers have nothing to do, as `straight` says.
+    #[inline(always)]
+    #[must_use]
+    pub const fn is_straight(&self, straight: u32) -> bool {
+        self.word == straight
+    }
+
+    /// Whether the call is the operand of its caller's await.
+    #[inline]
+    #[must_use]
+    pub const fn is_fused(&self) -> bool {
+        self.word & FUSED != 0
+    }
+
+    /// Whether it awaits another call directly, which was pending at the end of the last poll.
+    #[inline]
+    pub(crate) const fn passes(&self) -> bool {
+        self.word & PASSES != 0
+    }
+
+    #[inline]
+    pub(crate) const fn set_passes(&mut self, passes: bool) {
+        self.word = self.word & !PASSES | if passes { PASSES } else { 0 };
+    }
+
+    /// Goes on in a poll that it was no part of until what it awaits ended.
+    pub(crate) const fn resume(&mut self) {
+        self.state &= !PENDING;
+    }
+
+    /// Marks the call, whose poll has ended.
+    pub(crate) const fn mark(&mut self) {
+        self.state |= MARK;
+        self.set_passes(false);
     }
 
     /// Whether a poll of the call was accounted.
@@ -207,16 +283,74 @@ impl Call {
         self.state & (SITE | DIRECT)
     }
 
-    /// Id plus one of the proc that created the call; 0 if none.
-    #[inline]
-    pub(crate) const fn creator(&self) -> u32 {
-        self.state >> CREATOR_SHIFT
+    /// Whether the call was created by the call on this path after this event of the thread, and
+    /// nothing has happened to it.
+    #[inline(always)]
+    pub(crate) const fn is_new(&self, event: u64, creator: PathId) -> bool {
+        self.state == 0 && self.suspended == event && self.unit == creator
     }
 
-    /// Id of the proc that created the call.
-    #[must_use]
-    pub const fn maker(&self) -> Option<u32> {
-        self.creator().checked_sub(1)
+    /// Starts the first poll of a call that its caller awaits.
+    #[inline(always)]
+    pub(crate) const fn begin_awaited(&mut self, path: PathId) {
+        self.word |= FUSED;
+        self.state = POLLED;
+        self.path = path;
+        self.unit = 0;
+    }
+
+    /// Starts a poll of a call that waits, unless anything about it is special. Returns its place.
+    #[inline(always)]
+    pub(crate) const fn again(&mut self) -> Option<u32> {
+        let state = self.state;
+        if state & !(SITE | DIRECT) != PENDING | POLLED {
+            return None;
+        }
+        self.state = state & !PENDING;
+        Some(state & (SITE | DIRECT | PENDING))
+    }
+
+    /// Ends the first poll at `t`. The `times` are the running time, the inclusive time and the part
+    /// of that which the caller knows of.
+    #[inline(always)]
+    pub(crate) const fn suspend_new(
+        &mut self,
+        place: u32,
+        unit: PathId,
+        t: u64,
+        times: [u64; 3],
+        passes: bool,
+    ) {
+        self.state = POLLED | PENDING | place & (SITE | DIRECT);
+        self.unit = unit;
+        self.since = t;
+        self.suspended = t;
+        [self.running, self.inclusive, self.told] = times;
+        self.set_passes(passes);
+    }
+
+    /// Ends a poll at `t` in which the call has not moved.
+    #[inline(always)]
+    pub(crate) const fn suspend_again(&mut self, t: u64, running: u64, hold: u64, passes: bool) {
+        self.state |= PENDING;
+        self.suspended = t;
+        self.running = self.running.wrapping_add(running);
+        self.inclusive = self.inclusive.wrapping_add(hold);
+        self.set_passes(passes);
+    }
+
+    /// Charges the last poll. Returns the running time of all polls and their inclusive time.
+    #[inline(always)]
+    pub(crate) const fn charge_last(&mut self, running: u64, inclusive: u64) -> [u64; 2] {
+        self.running = self.running.wrapping_add(running);
+        self.inclusive = self.inclusive.wrapping_add(inclusive);
+        [self.running, self.inclusive]
+    }
+
+    /// The part of the inclusive time that the caller does not know of.
+    #[inline]
+    pub(crate) const fn untold(&self) -> u64 {
+        self.inclusive.wrapping_sub(self.told)
     }
 
     /// Starts a poll. Returns the call's place, for the frame.
@@ -225,6 +359,12 @@ impl Call {
         let state = self.state;
         self.state = state & !PENDING | POLLED;
         state & (SITE | MARK | FORK | DIRECT | PENDING)
+    }
+
+    /// Records that the call is the operand of its caller's await.
+    #[inline]
+    pub(crate) const fn fuse(&mut self) {
+        self.word |= FUSED;
     }
 
     /// Ends a poll; `place` is that of the frame.

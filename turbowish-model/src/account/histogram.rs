@@ -76,24 +76,30 @@ impl Histogram {
     /// Adds this histogram's counts to a sparse one.
     pub fn collect(&self, into: &mut Buckets) {
         if into.0.is_empty() {
-            into.0.extend(self.counts());
+            self.append(&mut into.0);
         } else {
-            into.merge(&Buckets(self.counts().collect()));
+            let mut counts = Vec::new();
+            self.append(&mut counts);
+            into.merge(&Buckets(counts));
         }
     }
 
-    /// Yields `(bucket, count)`, ascending, without empty buckets.
-    fn counts(&self) -> impl Iterator<Item = (u16, u64)> + '_ {
+    /// Appends `(bucket, count)`, ascending, without empty buckets. The monitor does this for each
+    /// population of each thread in each tick: room is made once for an octave.
+    fn append(&self, counts: &mut Vec<(u16, u64)>) {
         let far = self.far.get().into_iter().flat_map(|far| &far.0);
-        let octaves = self.near.iter().chain(far).enumerate();
-        let octaves = octaves.filter_map(|(index, octave)| Some((index, octave.get()?)));
-        octaves.flat_map(|(index, octave)| {
-            let counts = octave.0.iter().enumerate();
-            counts.filter_map(move |(sub, count)| {
-                let count = count.load(Relaxed);
-                (count != 0).then_some(((index * SUB + sub) as u16, count))
-            })
-        })
+        for (index, octave) in self.near.iter().chain(far).enumerate() {
+            let Some(octave) = octave.get() else {
+                continue;
+            };
+            let read = octave.0.each_ref().map(|count| count.load(Relaxed));
+            counts.reserve(read.iter().filter(|&&count| count != 0).count());
+            for (sub, count) in read.into_iter().enumerate() {
+                if count != 0 {
+                    counts.push(((index * SUB + sub) as u16, count));
+                }
+            }
+        }
     }
 }
 

@@ -6,29 +6,38 @@
 //!
 //! The rules follow the occupancy definitions. A frame charges its duration minus the time of the
 //! frames directly nested in it. Frames above a root frame are foreign to the frames below it. A
-//! proc that is already on its task's stack adds nothing to its inclusive time.
+//! proc that is already on its task's stack adds nothing to its inclusive time: the path of a call
+//! says so.
 
 mod branch;
 mod drop_group;
 mod frame;
+mod look;
 mod poll;
 mod publish;
+mod quick;
 mod side_effects;
+mod straight;
 
+use alloc::sync::Arc;
 use core::sync::atomic::Ordering::Relaxed;
 
 pub use self::drop_group::DropGroup;
 use self::drop_group::LastDrop;
-pub use self::frame::{Charge, Start};
-pub(crate) use self::frame::{Frame, OUTER, ROOT};
+pub(crate) use self::frame::{COUNTED_BEFORE, FIRST, Frame, OVER, ROOT};
+pub use self::frame::{Charge, Opened, Start};
 use self::frame::{REUSE_DOWN, REUSE_NONE, REUSE_UNCHANGED, REUSE_UP};
+use self::look::Look;
+pub(crate) use self::look::Seen;
 pub use self::side_effects::{ChainHead, Marked};
+pub use self::straight::Span;
 use crate::account::aggregate::{ANOMALIES, Anomaly};
 use crate::account::append_vec::AppendVec;
 use crate::account::await_stack::AwaitStack;
-use crate::account::call::{Call, Origin, Outcome, ProcKey, SITE};
-use crate::account::counters::{CounterPages, ProcCounters, Sum};
+use crate::account::call::{COUNTED, Call, Origin, Outcome, ProcKey, SITE};
+use crate::account::counters::{PROC_LIMIT, Pages, PathCounters, ProcCounters, Word, chunks};
 use crate::account::histogram::add;
+use crate::account::paths::{PATH_IDS, PathId, Paths};
 use crate::account::resource::CurrentCall;
 use crate::account::seqlock::{SeqLock, WriteGuard};
 use crate::account::sync::{AtomicU32, AtomicU64, in_place};
@@ -45,9 +54,15 @@ pub struct Ledger {
     pub(crate) sequence: SeqLock,
     last: AtomicU64,
     busy: AtomicU64,
+    /// Number of events so far.
+    events: AtomicU64,
     epoch: u32,
     depth: AtomicU32,
     base: AtomicU32,
+    /// Task of a root without a frame.
+    straight_task: AtomicU64,
+    /// Flags of the current task's root that came up in this poll while it has no frame.
+    root_marks: AtomicU32,
     reuse: AtomicU32,
     /// 1 if no await stack is recorded for the current bottom poll.
     quiet: AtomicU32,
@@ -56,30 +71,42 @@ pub struct Ledger {
     moved: AtomicU32,
     tick: AtomicU32,
     pub(crate) frames: AppendVec<Frame, FRAMES>,
-    pub(crate) rows: CounterPages,
+    pub(crate) paths: Arc<Paths>,
+    pub(crate) rows: Pages<PathCounters, { chunks(PATH_IDS) }>,
+    pub(crate) procs: Pages<ProcCounters, { chunks(PROC_LIMIT) }>,
+    look: Look,
     await_stack: AwaitStack,
+    dropped: straight::DroppedChain,
     fall: LastDrop,
     anomalies: [AtomicU64; ANOMALIES],
 }
 
 impl Ledger {
-    /// Creates an empty ledger. Calls registered under another epoch are new to it.
+    /// Creates an empty ledger. All ledgers of a process share the `paths`. Calls registered under
+    /// another epoch are new to it.
     #[must_use]
-    pub fn new(epoch: u32) -> Self {
+    pub fn new(epoch: u32, paths: &Arc<Paths>) -> Self {
         Self {
             epoch,
+            paths: paths.clone(),
+            events: AtomicU64::new(paths.first_event()),
             sequence: SeqLock::default(),
             last: AtomicU64::new(0),
             busy: AtomicU64::new(0),
             depth: AtomicU32::new(0),
             base: AtomicU32::new(0),
+            straight_task: AtomicU64::new(0),
+            root_marks: AtomicU32::new(0),
             reuse: AtomicU32::new(REUSE_NONE),
             quiet: AtomicU32::new(0),
             moved: AtomicU32::new(0),
             tick: AtomicU32::new(1),
             frames: AppendVec::default(),
-            rows: CounterPages::default(),
+            rows: Pages::default(),
+            procs: Pages::default(),
+            look: Look::default(),
             await_stack: AwaitStack::default(),
+            dropped: straight::DroppedChain::default(),
             fall: LastDrop::default(),
             anomalies: core::array::from_fn(|_| AtomicU64::new(0)),
         }
@@ -132,9 +159,11 @@ impl Ledger {
         self.reuse.store(REUSE_NONE, Relaxed);
     }
 
-    #[inline]
+    #[inline(always)]
     fn write(&self) -> WriteGuard<'_> {
-        self.sequence.write()
+        let writing = self.sequence.write();
+        self.notice();
+        writing
     }
 
     #[cold]
@@ -155,8 +184,16 @@ impl Ledger {
         t
     }
 
-    /// Records that a call of `proc` was constructed at `t`.
+    /// Origin of a call that is created now, without a reading of the clock. If nothing happens on
+    /// this thread before its first poll, that poll is the time of its creation; otherwise that time
+    /// is unknown, and taken to be the first poll.
     #[inline(always)]
+    pub fn born(&self) -> Origin {
+        let creator = self.top().map_or(0, |top| top.path.load(Relaxed));
+        Origin::new(self.epoch, creator, self.event())
+    }
+
+    /// Records that a call of `proc` was created at `t`.
     pub fn create(&self, proc: ProcKey, t: u64) -> Origin {
         let writing = self.write();
         let t = self.clamp(t);
@@ -167,16 +204,65 @@ impl Ledger {
 
     #[inline]
     fn register(&self, proc: ProcKey, t: u64) -> Origin {
-        let row = self.rows.at(proc.id);
-        row.add(Sum::Calls, 1);
-        row.add(Sum::Wall, t.wrapping_neg());
-        row.add(Sum::Unstarted, t.wrapping_neg());
-        row.future_bytes(proc.future_bytes);
-        let creator = self.top().map(|top| top.proc.load(Relaxed));
-        if let Some(creator) = creator {
-            row.edge(creator).created();
+        self.step();
+        self.future_bytes(proc);
+        let creator = self.top().map_or(0, |top| top.path.load(Relaxed));
+        let row = self.row(self.path_of_root(proc.id, self.proc_on(creator)));
+        row.add(Word::Created, 1);
+        row.subtract(Word::CreatedAt, t);
+        Origin::new(self.epoch, creator, COUNTED)
+    }
+
+    /// Records the size of a call's future.
+    pub fn future_bytes(&self, proc: ProcKey) {
+        self.procs.at(proc.id).future_bytes(proc.future_bytes);
+    }
+
+    /// The proc whose call created a call that was not polled yet.
+    #[must_use]
+    pub fn maker(&self, call: &Call) -> Option<u32> {
+        if call.is_polled() {
+            None
+        } else {
+            self.proc_on(call.unit)
         }
-        Origin::new(self.epoch, creator)
+    }
+
+    /// Proc of a path.
+    #[inline]
+    fn proc_on(&self, path: PathId) -> Option<u32> {
+        (path != 0).then(|| self.paths.key(path).proc())
+    }
+
+    /// The counters of a path, to be written: within a write section.
+    #[inline(always)]
+    fn row(&self, path: PathId) -> &PathCounters {
+        let row = self.rows.at(path);
+        row.keep_for(self.look.noticed.load(Relaxed));
+        row
+    }
+
+    /// Counts an event.
+    #[inline(always)]
+    fn step(&self) {
+        add(&self.events, 1);
+    }
+
+    /// Distance of the poll at `depth` from its task's root.
+    #[inline]
+    fn level(&self, depth: u32) -> u32 {
+        let base = self.base.load(Relaxed);
+        depth - base + self.skipped(base)
+    }
+
+    /// Calls of the task whose first frame is at `base`, from its root on, that have no frame.
+    #[inline]
+    fn skipped(&self, base: u32) -> u32 {
+        let bottom = self.frames.at(base as usize);
+        if bottom.has(ROOT) {
+            return 0;
+        }
+        self.paths.level(bottom.path.load(Relaxed))
     }
 
     #[inline]
@@ -196,20 +282,18 @@ impl Ledger {
         let root = self.frames.at(self.base.load(Relaxed) as usize);
         CurrentCall {
             task: root.key.load(Relaxed),
-            proc: top.proc.load(Relaxed).wrapping_add(1),
+            proc: top.proc().wrapping_add(1),
             site: (top.place.load(Relaxed) & SITE) as u16,
             poll: root.start.load(Relaxed),
         }
     }
 
-    /// Records the ready latency of the innermost poll, which must be the root poll of a task: the
-    /// ticks from its wake to its start.
-    pub fn ready(&self, latency: u64) {
-        if let Some(top) = self.top() {
-            let writing = self.write();
-            self.rows.at(top.proc.load(Relaxed)).ready(latency);
-            drop(writing);
-        }
+    /// Records the ready latency of a poll of a task whose root is a call of `proc`: the ticks from
+    /// its wake to its start.
+    pub fn ready(&self, proc: u32, latency: u64) {
+        let writing = self.write();
+        self.procs.at(proc).ready(latency);
+        drop(writing);
     }
 
     /// Sets the task of the innermost poll, which must be a root poll: [`Ledger::current_call`]
@@ -221,36 +305,6 @@ impl Ledger {
         }
     }
 
-    /// Ends a call. `recorded` states that its populations are already up to date.
-    #[inline(never)]
-    fn finish(
-        &self,
-        call: &mut Call,
-        row: &ProcCounters,
-        t: u64,
-        outcome: Outcome,
-        recorded: bool,
-    ) {
-        row.add(Sum::Wall, t);
-        match outcome {
-            Outcome::Ready => row.add(Sum::Ready, 1),
-            Outcome::Err => {
-                row.add(Sum::Ready, 1);
-                row.add(Sum::Err, 1);
-            }
-            Outcome::Cancelled => row.add(Sum::Cancelled, 1),
-            Outcome::Panicked => row.add(Sum::Panicked, 1),
-        }
-        if !call.is_polled() {
-            row.add(Sum::NeverPolled, 1);
-            row.add(Sum::Started, 1);
-            row.add(Sum::Unstarted, t);
-        } else {
-            row.charge_call(call.running, call.inclusive, recorded);
-        }
-        call.end();
-    }
-
     /// Records the drop of a call. Ignored if the call has ended, or was never registered with this
     /// epoch.
     #[inline]
@@ -260,6 +314,11 @@ impl Ledger {
         }
         let writing = self.write();
         let t = self.clamp(t);
+        self.step();
+        if !call.is_polled() {
+            self.drop_unpolled(call, proc, t);
+            return drop(writing);
+        }
         if call.is_suspended()
             && let Some(top) = self.top()
         {
@@ -270,14 +329,32 @@ impl Ledger {
             self.moved.store(1, Relaxed);
             self.fall(top, call, proc);
         }
-        let row = self.rows.at(proc);
-        if call.is_suspended() {
-            let site = row.site(call.site());
-            site.resume(call.suspended, t);
-            site.cancel();
+        let unit = if call.is_suspended() { call.unit } else { 0 };
+        if unit != 0 {
+            let row = self.row(unit);
+            row.add(Word::Waited, t);
+            row.subtract(Word::Open, 1);
+            self.procs.at(proc).site(call.site()).cancel();
         }
-        self.finish(call, row, t, Outcome::Cancelled, false);
+        self.charge_dropped(call, unit, t);
+        self.outcome(self.row(call.path), t, Outcome::Cancelled);
+        call.end();
         drop(writing);
+    }
+
+    fn drop_unpolled(&self, call: &mut Call, proc: u32, t: u64) {
+        let row = self.row(self.path_of_root(proc, self.proc_on(call.unit)));
+        if call.suspended == COUNTED {
+            row.add(Word::Started, 1);
+            row.add(Word::StartedAt, t);
+        } else {
+            row.add(Word::Counted, 1);
+            row.add(Word::CountedAt, t);
+        }
+        row.add(Word::EndedAt, t);
+        row.add(Word::Cancelled, 1);
+        row.add(Word::NeverPolled, 1);
+        call.end();
     }
 
     /// Starts the reader's next tick: [`crate::account::aggregate::ProcStats::recent_longest`] then
@@ -287,11 +364,22 @@ impl Ledger {
             .store(self.tick.load(Relaxed).wrapping_add(1), Relaxed);
     }
 
+    /// The depth, as another thread reads it.
+    pub(crate) fn published_depth(&self) -> u32 {
+        self.depth.load(core::sync::atomic::Ordering::Acquire)
+    }
+
+    /// Number of events so far.
+    #[inline]
+    pub(crate) fn event(&self) -> u64 {
+        self.events.load(Relaxed)
+    }
+
     pub(crate) fn tick(&self) -> u32 {
         self.tick.load(Relaxed)
     }
 
-    pub(crate) fn count(&self, kind: usize) -> u64 {
+    pub(crate) fn anomalies(&self, kind: usize) -> u64 {
         self.anomalies[kind].load(Relaxed)
     }
 }

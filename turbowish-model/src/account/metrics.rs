@@ -5,13 +5,13 @@
 //! metric has a number, its *site*. An update is attributed to the proc that was innermost on the
 //! thread, or to none.
 
-use alloc::collections::BTreeMap;
 use core::sync::atomic::Ordering::Relaxed;
 
 use crate::account::append_vec::AppendVec;
 use crate::account::histogram::add;
 use crate::account::seqlock::SeqLock;
 use crate::account::sync::{AtomicU32, AtomicU64, in_place};
+use crate::ordered::Map;
 
 /// Number of sites that are counted; updates at further sites are rejected.
 pub const SITE_LIMIT: u32 = 1024;
@@ -123,7 +123,7 @@ impl Metrics {
 
     /// Adds this thread's metrics to `into`. `relax` lets other threads run while a write is in
     /// progress.
-    pub fn read(&self, into: &mut BTreeMap<MetricKey, MetricStats>, relax: &mut dyn FnMut()) {
+    pub fn read(&self, into: &mut Map<MetricKey, MetricStats>, relax: &mut dyn FnMut()) {
         for (site, cells) in self.sites.iter() {
             for (_, cell) in cells.cells.iter() {
                 let read = self.sequence.read(relax, || cell.read());

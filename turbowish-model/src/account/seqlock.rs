@@ -24,12 +24,6 @@ impl SeqLock {
         WriteGuard(self)
     }
 
-    /// The sequence number: identifies the write in progress.
-    #[inline]
-    pub(crate) fn count(&self) -> u64 {
-        self.0.load(Relaxed)
-    }
-
     #[inline]
     fn next(&self) -> u64 {
         self.0.load(Relaxed).wrapping_add(1)

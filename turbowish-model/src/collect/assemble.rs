@@ -17,6 +17,7 @@ use crate::snapshot::quantile::Distribution;
 use crate::snapshot::{
     AwaitRow, Caller, PauseRow, Place, PollRow, ProcRow, StackRow, TaskParts, TaskRow, TaskState,
 };
+use crate::sorting;
 
 /// Name and source location of a proc.
 #[derive(Clone, Copy, Debug)]
@@ -167,7 +168,9 @@ impl<N: Names> Assembly<'_, N> {
                 })
             })
             .collect();
-        callers.sort_by(|a, b| b.hold_ns.cmp(&a.hold_ns).then_with(|| a.proc.cmp(&b.proc)));
+        sorting::by(&mut callers, |a, b| {
+            b.hold_ns.cmp(&a.hold_ns).then_with(|| a.proc.cmp(&b.proc))
+        });
         callers
     }
 

@@ -6,13 +6,14 @@
 
 mod trend;
 
-use alloc::collections::{BTreeMap, VecDeque};
+use alloc::collections::VecDeque;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 pub use self::trend::{CELLS, Trend};
 use crate::account::aggregate::{Aggregate, ProcStats};
 use crate::account::metrics::{MetricKey, MetricStats};
+use crate::ordered::Map;
 
 /// Number of fine ticks kept before they are merged.
 const FINE: usize = 40;
@@ -28,7 +29,7 @@ pub struct Totals {
     /// Totals since the start of accounting, closed at `at`.
     pub aggregate: Aggregate,
     /// Busy time in ticks by thread number, the open poll included.
-    pub busy: BTreeMap<u32, u64>,
+    pub busy: Map<u32, u64>,
 }
 
 /// Growth of the totals over one stretch of time.
@@ -38,7 +39,7 @@ struct Stretch {
     procs: Vec<(u32, ProcStats)>,
     busy: Vec<(u32, u64)>,
     /// Metrics that were updated in the stretch.
-    metrics: BTreeMap<MetricKey, MetricStats>,
+    metrics: Map<MetricKey, MetricStats>,
 }
 
 /// Totals since the start, and the growth of the last minute.
@@ -58,7 +59,7 @@ pub struct Window {
     /// which covers the window.
     pub aggregate: Aggregate,
     /// Busy time in ticks by thread number within the window.
-    pub busy: BTreeMap<u32, u64>,
+    pub busy: Map<u32, u64>,
     /// Length, in clock ticks.
     pub length: u64,
     /// The window begins at the start of accounting.
@@ -110,22 +111,16 @@ impl History {
     }
 
     fn stretch(&self, totals: &Totals) -> Stretch {
-        let grown = totals.aggregate.since(&self.last.aggregate);
-        let procs = (0..).zip(grown.procs);
-        let procs = procs.filter(|(_, proc)| !proc.is_still());
+        let (procs, metrics) = totals.aggregate.grown_since(&self.last.aggregate);
         let busy = totals.busy.iter().filter_map(|(&thread, &busy)| {
             let grown = busy.saturating_sub(self.last.busy.get(&thread).copied().unwrap_or(0));
             (grown > 0).then_some((thread, grown))
         });
         Stretch {
             begin: self.last.at,
-            procs: procs.collect(),
+            procs,
             busy: busy.collect(),
-            metrics: grown
-                .metrics
-                .into_iter()
-                .filter(|(_, metric)| metric.updates > 0)
-                .collect(),
+            metrics,
         }
     }
 

@@ -1,13 +1,13 @@
 //! Rows of counters and gauges: all sites with the same name and kind in the same proc form one
 //! row.
 
-use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use crate::account::metrics::MetricStats;
 use crate::collect::assemble::{Assembly, Names};
+use crate::ordered::Map;
 use crate::snapshot::{CounterRow, MetricKind, Spot};
 
 /// Maximum length of a metric's name, in bytes; longer names are cut.
@@ -56,7 +56,7 @@ impl<N: Names> Assembly<'_, N> {
     /// Returns a row for each counter and gauge in each proc, by name.
     #[must_use]
     pub fn counters(&self) -> Vec<CounterRow> {
-        let mut rows: BTreeMap<(String, MetricKind, Option<String>), Sums> = BTreeMap::new();
+        let mut rows: Map<(String, MetricKind, Option<String>), Sums> = Map::new();
         for (&key, stats) in &self.now.aggregate.metrics {
             let Some(metric) = self.names.metric(key.site) else {
                 continue;

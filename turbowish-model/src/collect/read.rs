@@ -1,12 +1,16 @@
 //! Reader of a ledger whose thread may be writing. Open polls count as if they ended now.
 
+mod share;
+
 use alloc::vec::Vec;
 use core::sync::atomic::Ordering::Relaxed;
 
-use crate::account::aggregate::{Aggregate, ProcStats};
-use crate::account::call::{PENDING, SITE};
-use crate::account::counters::{ProcCounters, Sum};
-use crate::account::ledger::{Charge, Frame, Ledger, OUTER, ROOT};
+use self::share::Share;
+use crate::account::aggregate::Aggregate;
+use crate::account::call::SITE;
+use crate::account::counters::{Reading, Sum, Word};
+use crate::account::ledger::{COUNTED_BEFORE, Charge, FIRST, Frame, Ledger, OVER, ROOT, Seen};
+use crate::account::paths::{PathId, PathKind, Paths};
 
 /// A poll in progress, as a reader sees it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,27 +27,55 @@ pub struct OpenPollReading {
     pub root: bool,
     /// Start of the poll, in ticks.
     pub start: u64,
-    outer: bool,
-    creator: u32,
+    /// Another call of the same proc is further out in the task.
+    again: bool,
+    creator: Option<u32>,
+    /// The call is counted with this poll, its first.
+    counts: bool,
     nested: u64,
     foreign: u64,
 }
 
 impl OpenPollReading {
-    fn read(frame: &Frame) -> Self {
+    fn read(frame: &Frame, paths: &Paths) -> Self {
         let place = frame.place.load(Relaxed);
+        let path = frame.path.load(Relaxed);
         Self {
             key: frame.key.load(Relaxed),
-            proc: frame.proc.load(Relaxed),
+            proc: paths.key(path).proc(),
             site: (place & SITE) as u16,
-            waited_since: (place & PENDING != 0).then(|| frame.suspended.load(Relaxed)),
+            waited_since: (frame.unit.load(Relaxed) != 0).then(|| frame.suspended.load(Relaxed)),
             root: place & ROOT != 0,
             start: frame.start.load(Relaxed),
-            outer: place & OUTER != 0,
-            creator: frame.creator.load(Relaxed),
+            again: paths.is_again(path),
+            creator: paths.creator(path),
+            counts: place & (FIRST | COUNTED_BEFORE) == FIRST,
             nested: frame.nested.load(Relaxed),
             foreign: frame.foreign.load(Relaxed),
         }
+    }
+
+    /// The polls of the callers, which have no frames, of the call with this path: outermost first.
+    fn callers(&self, path: PathId, task: u64, paths: &Paths) -> Vec<Self> {
+        let mut callers = Vec::new();
+        share::levels(paths, path, |level| {
+            let root = paths.key(level.path).is(PathKind::Root);
+            callers.push(Self {
+                key: if root { task } else { 0 },
+                proc: level.proc,
+                site: level.site as u16,
+                waited_since: self.waited_since,
+                root,
+                start: self.start,
+                again: paths.is_again(level.path),
+                creator: paths.creator(level.path),
+                ..Self::default()
+            });
+        });
+        callers.reverse();
+        // The last one is the call itself.
+        callers.pop();
+        callers
     }
 
     /// Computes the charge as if this poll and the one nested in it ended at `now`; `nested` and
@@ -68,27 +100,18 @@ pub struct ThreadReading {
     pub busy: u64,
     /// Time of the last event, in ticks: nothing in the reading is later.
     pub latest: u64,
-    /// If the counters could not be read as a whole: the open polls at the time each proc's
-    /// counters were read, for procs with an open poll.
-    apart: Option<Vec<(u32, Vec<OpenPollReading>)>>,
 }
 
 impl ThreadReading {
     /// Charges the open polls up to `now`, without changing the ledger. With `now` before `latest`,
     /// parts may have to be clamped to zero.
     pub fn charge(&mut self, now: u64, into: &mut Aggregate) {
-        self.busy = self.busy.wrapping_add(match &self.apart {
-            None => charge_open(&self.open, now, into, None).hold,
-            Some(apart) => apart
-                .iter()
-                .map(|(proc, open)| charge_open(open, now, into, Some(*proc)).running)
-                .fold(0, u64::wrapping_add),
-        });
+        self.busy = self.busy.wrapping_add(charge_open(&self.open, now, into));
     }
 }
 
-/// Attempts to read a whole ledger before its counters are read proc by proc.
-const WHOLE: u32 = if cfg!(all(test, loom)) { 1 } else { 4 };
+/// The counters of one path, as they were at one instant.
+type Row = (PathId, Reading);
 
 impl Ledger {
     /// [`Ledger::read`] followed by [`ThreadReading::charge`], for reading a single thread or
@@ -107,31 +130,41 @@ impl Ledger {
     /// Adds this thread's counters to a raw aggregate and returns its open polls. The caller
     /// charges them for all threads up to the same instant, after the last thread has been read.
     ///
-    /// May be called at any time, but by one reader at a time. If the thread has no event during
-    /// the few microseconds of the call, the reading is the thread at one instant. Otherwise each
-    /// proc's counters are consistent with its own open polls, and the thread's busy time is the
-    /// sum over the procs. `relax` lets other threads run while a write is in progress.
+    /// May be called at any time, but by one reader at a time. The reading is the thread at one
+    /// instant, as far as times and counts go; histograms may be ahead by what has happened since.
+    /// `relax` lets other threads run.
     pub fn read(&self, into: &mut Aggregate, relax: &mut dyn FnMut()) -> ThreadReading {
         let mut rows = Vec::new();
-        let whole = self.sequence.try_read(WHOLE, || self.read_whole(&mut rows));
-        let reading = whole.unwrap_or_else(|| self.read_apart(&mut rows, relax));
-        for (proc, stats) in &rows {
-            into.proc(*proc).add_counters(stats);
+        let reading = match self.look(relax, || self.read_now(&mut rows)) {
+            Seen::Now(reading) => reading,
+            Seen::Kept(look) => self.read_kept(look, &mut rows),
+        };
+        let mut share = Share::new(&self.paths, self.tick(), into);
+        for (path, words) in &rows {
+            share.counters(*path, words);
         }
-        for (proc, row) in self.rows.iter() {
-            row.collect_details(into.proc(proc));
+        for (path, row) in self.rows.iter() {
+            share.histograms(path, row);
+        }
+        for (proc, row) in self.procs.iter() {
+            row.collect(into.proc(proc));
         }
         for (kind, count) in into.anomalies.iter_mut().enumerate() {
-            *count += self.count(kind);
+            *count += self.anomalies(kind);
         }
         reading
     }
 
-    /// Passes each proc id and its number of polls started to `each`; each number is read by
-    /// itself.
+    /// Passes a proc id and the number of its finished polls on one path to `each`, for each path;
+    /// each number is read by itself.
     pub fn polls(&self, each: &mut dyn FnMut(u32, u64)) {
-        for (proc, row) in self.rows.iter() {
-            each(proc, row.polls());
+        for (path, row) in self.rows.iter() {
+            let spans = row.get(Word::SpanPolls);
+            if spans != 0 {
+                share::levels(&self.paths, path, |level| each(level.proc, spans));
+            }
+            let alone = share::POLLS.iter().map(|&word| row.get(word)).sum();
+            each(self.paths.key(path).proc(), alone);
         }
     }
 
@@ -142,68 +175,53 @@ impl Ledger {
     }
 
     fn read_frames(&self) -> Vec<OpenPollReading> {
-        (0..self.depth())
-            .map_while(|depth| self.frames.get(depth as usize))
-            .map(OpenPollReading::read)
-            .collect()
+        // First the depth: a poll that begins after this is not seen.
+        let depth = self.published_depth();
+        let frames = (0..depth).map_while(|depth| self.frames.get(depth as usize));
+        self.open_by(frames)
     }
 
-    fn read_whole(&self, rows: &mut Vec<(u32, ProcStats)>) -> ThreadReading {
+    /// The open polls of these frames, and of the calls that have none.
+    fn open_by<'a>(&self, frames: impl Iterator<Item = &'a Frame>) -> Vec<OpenPollReading> {
+        let mut open = Vec::new();
+        for frame in frames {
+            let mut poll = OpenPollReading::read(frame, &self.paths);
+            if frame.place.load(Relaxed) & (ROOT | OVER) == 0 {
+                let task = core::mem::take(&mut poll.key);
+                open.extend(poll.callers(frame.path.load(Relaxed), task, &self.paths));
+            }
+            open.push(poll);
+        }
+        open
+    }
+
+    fn read_now(&self, rows: &mut Vec<Row>) -> ThreadReading {
         rows.clear();
-        rows.extend(
-            self.rows
-                .iter()
-                .map(|(proc, row)| (proc, self.read_row(row))),
-        );
+        let open = self.read_frames();
+        let all = self.rows.iter().map(|(path, row)| (path, row.read()));
+        rows.extend(all.filter(|(_, words)| !words.is_empty()));
         ThreadReading {
-            open: self.read_frames(),
+            open,
             busy: self.busy(),
             latest: self.latest(),
-            apart: None,
         }
     }
 
-    fn read_apart(
-        &self,
-        rows: &mut Vec<(u32, ProcStats)>,
-        relax: &mut dyn FnMut(),
-    ) -> ThreadReading {
+    fn read_kept(&self, look: u32, rows: &mut Vec<Row>) -> ThreadReading {
         rows.clear();
-        let mut reading = ThreadReading::default();
-        let mut apart = Vec::new();
-        for (proc, row) in self.rows.iter() {
-            let (stats, open, latest) = self.sequence.read(relax, || {
-                let open = self.read_frames();
-                (self.read_row(row), open, self.latest())
-            });
-            reading.busy = reading.busy.wrapping_add(stats.sum(Sum::Running));
-            reading.latest = reading.latest.max(latest);
-            if open.iter().any(|poll| poll.proc == proc) {
-                apart.push((proc, open.clone()));
-            }
-            reading.open = open;
-            rows.push((proc, stats));
-        }
-        reading.apart = Some(apart);
-        reading
-    }
-
-    fn read_row(&self, row: &ProcCounters) -> ProcStats {
-        let mut stats = ProcStats::default();
-        row.collect(self.tick(), &mut stats);
-        stats
+        let (depth, busy, latest) = self.kept();
+        let frames = (0..depth).map_while(|depth| self.kept_frame(depth));
+        let open = self.open_by(frames);
+        let all = self.rows.iter();
+        let all = all.map(|(path, row)| (path, row.read_at(look)));
+        rows.extend(all.filter(|(_, words)| !words.is_empty()));
+        ThreadReading { open, busy, latest }
     }
 }
 
-/// Charges open polls as if they ended at `now`, innermost first; with `only`, just those of that
-/// proc. Returns the total `hold` and the `running` time that was charged.
-fn charge_open(
-    open: &[OpenPollReading],
-    now: u64,
-    into: &mut Aggregate,
-    only: Option<u32>,
-) -> Charge {
-    let (mut nested, mut foreign, mut running) = (0, 0, 0_u64);
+/// Charges open polls as if they ended at `now`, innermost first. Returns the time in the outermost.
+fn charge_open(open: &[OpenPollReading], now: u64, into: &mut Aggregate) -> u64 {
+    let (mut nested, mut foreign) = (0, 0);
     for poll in open.iter().rev() {
         let charge = poll.charge(now, nested, foreign);
         nested = charge.hold;
@@ -212,31 +230,30 @@ fn charge_open(
         } else {
             charge.hold - charge.inclusive
         };
-        if only.is_some_and(|only| only != poll.proc) {
-            continue;
-        }
-        running = running.wrapping_add(charge.running);
         let proc = into.proc(poll.proc);
+        proc.add(Sum::Polls, 1);
         proc.add(Sum::Hold, charge.hold);
         proc.add(Sum::Running, charge.running);
         proc.add(Sum::OpenHold, charge.hold);
         proc.add(Sum::OpenRunning, charge.running);
         proc.add(Sum::Foreign, charge.hold - charge.inclusive);
-        if poll.outer {
+        if !poll.again {
             proc.add(Sum::Inclusive, charge.inclusive);
+        }
+        if poll.counts {
+            proc.add(Sum::Calls, 1);
+            proc.add(Sum::Started, 1);
+            proc.add(Sum::Wall, poll.start.wrapping_neg());
         }
         proc.open_longest = proc.open_longest.max(charge.hold);
         if let Some(since) = poll.waited_since {
             proc.site(poll.site.into()).resume(since, poll.start);
         }
-        if let Some(creator) = poll.creator.checked_sub(1) {
+        if let Some(creator) = poll.creator {
             let edge = proc.edges.entry(creator).or_default();
             edge.offspring = edge.offspring.wrapping_add(charge.inclusive);
+            edge.created += u64::from(poll.counts);
         }
     }
-    Charge {
-        hold: nested,
-        running,
-        ..Charge::default()
-    }
+    nested
 }

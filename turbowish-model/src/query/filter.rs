@@ -1,5 +1,6 @@
 //! Parsed filter. Unknown values match nothing except `field:?`.
 
+use alloc::borrow::Cow;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::cell::OnceCell;
@@ -8,23 +9,35 @@ use super::budget::Budget;
 use super::pattern::Pattern;
 use super::texts::Texts;
 use super::{QueryError, parse};
-use crate::snapshot::column::{Column, Context, Row, Shown, Style, Value};
+use crate::snapshot::column::{Column, Context, Row, Shown, Style, Unit, Value};
 
 /// A filter of one table's rows.
 #[derive(Debug)]
 pub struct Filter<R: 'static> {
-    root: FilterNode<R>,
+    root: FilterNode,
+    /// The columns that it names.
+    columns: Vec<Column<R>>,
+}
+
+/// A column that a filter names.
+#[derive(Debug)]
+pub(super) struct NamedColumn {
+    /// Its number among those of the filter.
+    pub(super) nth: usize,
+    pub(super) key: Cow<'static, str>,
+    pub(super) unit: Unit,
+    pub(super) fields: &'static [&'static str],
 }
 
 /// A node of a filter's tree.
 #[derive(Debug)]
-pub(super) enum FilterNode<R: 'static> {
-    All(Vec<FilterNode<R>>),
-    Any(Vec<FilterNode<R>>),
-    Not(Box<FilterNode<R>>),
+pub(super) enum FilterNode {
+    All(Vec<FilterNode>),
+    Any(Vec<FilterNode>),
+    Not(Box<FilterNode>),
     Word(Pattern),
-    Field(Column<R>, Vec<Wanted>),
-    Compare(Column<R>, Comparison, u64),
+    Field(NamedColumn, Vec<Wanted>),
+    Compare(NamedColumn, Comparison, u64),
 }
 
 /// A value that a filter looks for in a field.
@@ -55,9 +68,8 @@ impl<R: Row> Filter<R> {
     /// If the text violates the grammar, names no column of this table, or compares a duration
     /// without a unit.
     pub fn parse(text: &str) -> Result<Self, QueryError> {
-        Ok(Self {
-            root: parse::filter(text)?,
-        })
+        let (root, columns) = parse::filter(text)?;
+        Ok(Self { root, columns })
     }
 
     /// Whether the filter keeps every row, whatever its content.
@@ -75,14 +87,23 @@ impl<R: Row> Filter<R> {
     /// Whether the filter keeps this row; `words` are further words known of the row.
     #[must_use]
     pub fn keeps_with(&self, row: &R, context: &Context, words: &[&str]) -> bool {
-        let budget = Budget::unlimited();
-        let looked = Looked::at(row, context, words, &budget);
-        self.root.eval(&looked) == Some(true)
+        self.looks(row, context, words, &Budget::unlimited())
     }
 
     /// Whether the filter keeps this row. The result is meaningless once the budget is exhausted.
     pub(super) fn keeps_within(&self, row: &R, context: &Context, budget: &Budget<'_>) -> bool {
-        let looked = Looked::at(row, context, &[], budget);
+        self.looks(row, context, &[], budget)
+    }
+
+    fn looks(&self, row: &R, context: &Context, words: &[&str], budget: &Budget<'_>) -> bool {
+        let looked = Looked {
+            row,
+            columns: &self.columns,
+            context,
+            words,
+            budget,
+            texts: OnceCell::new(),
+        };
         self.root.eval(&looked) == Some(true)
     }
 }
@@ -95,7 +116,7 @@ impl<R> Filter<R> {
     }
 }
 
-impl<R> FilterNode<R> {
+impl FilterNode {
     fn fields(&self, searched: &[&'static str], see: &mut dyn FnMut(&str)) {
         match self {
             Self::All(parts) | Self::Any(parts) => {
@@ -110,36 +131,33 @@ impl<R> FilterNode<R> {
     }
 }
 
+/// What a filter reads of a row. It is evaluated by code that is compiled once for all tables.
+trait AnyRow {
+    /// Texts searched by bare words.
+    fn texts(&self) -> &Texts;
+
+    /// Value of the column with this number in the filter; `None` if the budget is exhausted.
+    fn value(&self, column: usize) -> Option<Value<'_>>;
+
+    fn budget(&self) -> &Budget<'_>;
+}
+
 /// A row under evaluation.
-struct Looked<'r, R> {
+struct Looked<'r, R: 'static> {
     row: &'r R,
+    columns: &'r [Column<R>],
     context: &'r Context,
     /// Further words known of the row.
     words: &'r [&'r str],
     budget: &'r Budget<'r>,
-    /// Texts searched by bare words, built on first use.
+    /// Built on first use.
     texts: OnceCell<Texts>,
 }
 
 /// Cost of reading a column's value, in steps.
 const READ: u64 = 8;
 
-impl<'r, R: Row> Looked<'r, R> {
-    const fn at(
-        row: &'r R,
-        context: &'r Context,
-        words: &'r [&'r str],
-        budget: &'r Budget<'r>,
-    ) -> Self {
-        Self {
-            row,
-            context,
-            words,
-            budget,
-            texts: OnceCell::new(),
-        }
-    }
-
+impl<R: Row> AnyRow for Looked<'_, R> {
     fn texts(&self) -> &Texts {
         self.texts.get_or_init(|| {
             let mut texts = Texts::default();
@@ -152,16 +170,19 @@ impl<'r, R: Row> Looked<'r, R> {
         })
     }
 
-    /// Value of a column; `None` if the budget is exhausted.
-    fn value(&self, column: &Column<R>) -> Option<Value<'r>> {
+    fn value(&self, column: usize) -> Option<Value<'_>> {
         let may = self.budget.spend(READ);
-        may.then(|| column.value(self.row, self.context))
+        may.then(|| self.columns[column].value(self.row, self.context))
+    }
+
+    fn budget(&self) -> &Budget<'_> {
+        self.budget
     }
 }
 
-impl<R: Row> FilterNode<R> {
+impl FilterNode {
     /// Three-valued: `None` is unknown, and so is its negation.
-    fn eval(&self, looked: &Looked<'_, R>) -> Option<bool> {
+    fn eval(&self, looked: &dyn AnyRow) -> Option<bool> {
         let each = |part: &Self| part.eval(looked);
         match self {
             Self::All(parts) => fold(parts.iter().map(each), false),
@@ -169,16 +190,16 @@ impl<R: Row> FilterNode<R> {
             Self::Not(part) => each(part).map(|kept| !kept),
             Self::Word(pattern) => {
                 let texts = looked.texts();
-                let may = looked.budget.spend(pattern.steps(texts));
+                let may = looked.budget().spend(pattern.steps(texts));
                 may.then(|| pattern.is_in(texts))
             }
             Self::Field(column, wanted) => {
-                let value = looked.value(column)?;
+                let value = looked.value(column.nth)?;
                 let said = ValueTexts::of(&value);
-                let each = |wanted: &Wanted| wanted.is(said.as_ref(), looked.budget);
+                let each = |wanted: &Wanted| wanted.is(said.as_ref(), looked.budget());
                 fold(wanted.iter().map(each), true)
             }
-            Self::Compare(column, comparison, limit) => match looked.value(column)? {
+            Self::Compare(column, comparison, limit) => match looked.value(column.nth)? {
                 Value::Unknown => None,
                 Value::Signed(n) if n < 0 => Some(comparison.holds_below_zero()),
                 value => Some(match value.number() {

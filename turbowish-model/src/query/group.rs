@@ -2,15 +2,16 @@
 //! rows cannot compute the sums.
 
 use alloc::borrow::Cow;
-use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
 use super::QueryError;
+use crate::ordered::Map;
 use crate::snapshot::column::{self, cell};
 use crate::snapshot::json::Record as _;
 use crate::snapshot::{TaskGroup, TaskRow};
+use crate::sorting;
 
 /// A grouping of rows.
 #[derive(Debug)]
@@ -73,7 +74,7 @@ pub(super) fn groups<'r>(
     grouping: &Grouping<TaskRow>,
     limit: usize,
 ) -> Vec<TaskGroup> {
-    let mut groups: BTreeMap<String, TaskGroup> = BTreeMap::new();
+    let mut groups: Map<String, TaskGroup> = Map::new();
     for (at, row) in rows {
         let key = (grouping.key)(&row);
         match groups.get_mut(&key) {
@@ -94,7 +95,7 @@ pub(super) fn groups<'r>(
         }
     }
     let mut groups: Vec<TaskGroup> = groups.into_values().collect();
-    groups.sort_by_key(|group| Reverse(group.tasks));
+    sorting::by_key(&mut groups, |group| Reverse(group.tasks));
     groups.truncate(limit);
     groups
 }

@@ -4,10 +4,9 @@ use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::marker::PhantomData;
 
 use super::QueryError;
-use super::filter::{Comparison, FilterNode, Wanted};
+use super::filter::{Comparison, FilterNode, NamedColumn, Wanted};
 use super::pattern::Pattern;
 use super::words::{self, Commas, is_key_char};
 use crate::snapshot::column::{self, Column, Row, Unit};
@@ -17,68 +16,127 @@ use crate::snapshot::units;
 const MAX_BYTES: usize = 4_096;
 const MAX_DEPTH: usize = 32;
 
-/// Parses a whole filter.
-pub(super) fn filter<R: Row>(text: &str) -> Result<FilterNode<R>, QueryError> {
-    let mut parser = Parser::<R> {
-        rest: text.trim_start(),
-        depth: 0,
-        table: PhantomData,
-    };
-    if text.len() > MAX_BYTES {
-        return parser.fail(format!("longer than {MAX_BYTES} bytes"));
+/// The columns of a table, as the parser sees them: it is compiled once for all tables.
+trait Columns {
+    fn find(&mut self, key: &str) -> Option<NamedColumn>;
+
+    /// The column whose title begins the text, and the length of that title.
+    fn titled(&mut self, text: &str) -> Option<(NamedColumn, usize)>;
+
+    fn unknown(&self, key: &str) -> QueryError;
+
+    fn fault(&self, reason: String) -> QueryError;
+}
+
+/// The columns that the parser has found.
+struct Found<R: 'static>(Vec<Column<R>>);
+
+impl<R> Found<R> {
+    fn take(&mut self, column: Column<R>) -> NamedColumn {
+        let named = NamedColumn {
+            nth: self.0.len(),
+            key: column.key.clone(),
+            unit: column.unit,
+            fields: column.fields,
+        };
+        self.0.push(column);
+        named
     }
-    if parser.rest.is_empty() {
-        return Ok(FilterNode::All(Vec::new()));
+}
+
+impl<R: Row> Columns for Found<R> {
+    fn find(&mut self, key: &str) -> Option<NamedColumn> {
+        column::find(key).map(|column| self.take(column))
     }
-    let node = parser.any()?;
-    if parser.rest.is_empty() {
-        Ok(node)
-    } else {
-        parser.fail("unmatched )")
+
+    fn titled(&mut self, text: &str) -> Option<(NamedColumn, usize)> {
+        let (column, length) = column::titled(text)?;
+        Some((self.take(column), length))
     }
+
+    fn unknown(&self, key: &str) -> QueryError {
+        QueryError::unknown_field::<R>(key)
+    }
+
+    fn fault(&self, reason: String) -> QueryError {
+        QueryError::filter::<R>(reason)
+    }
+}
+
+/// Parses a whole filter. The columns that it names are numbers in the list beside it.
+pub(super) fn filter<R: Row>(text: &str) -> Result<(FilterNode, Vec<Column<R>>), QueryError> {
+    let mut columns = Found(Vec::new());
+    let node = Parser::new(text.trim_start(), &mut columns).whole(text.len())?;
+    Ok((node, columns.0))
 }
 
 /// Parses a single comparison: `hold_p99 < 10ms`.
 pub(super) fn comparison_alone<R: Row>(
     text: &str,
 ) -> Result<(Column<R>, Comparison, u64), QueryError> {
-    let text = text.trim();
-    let (key, rest) = text.split_at(text.find(|c| !is_key_char(c)).unwrap_or(text.len()));
-    let mut parser = Parser::<R> {
-        rest,
-        depth: 0,
-        table: PhantomData,
-    };
-    parser.blanks();
-    let sign = words::comparison(parser.rest);
-    let Some((sign, number)) = sign.filter(|(sign, _)| *sign != Comparison::NotEqual) else {
-        return parser.fail("a column is compared with a number: < <= > >= =");
-    };
-    let column = parser.column(key)?;
-    if !column.unit.is_number() {
-        return parser.fail(is_text(key));
-    }
-    parser.rest = number;
-    match parser.compare(column, sign)? {
-        FilterNode::Compare(column, sign, limit) if parser.rest.is_empty() => {
-            Ok((column, sign, limit))
-        }
-        _ => parser.fail(format!(
-            "write one number and its unit, without a blank, not {:?}",
-            parser.rest.trim_start()
-        )),
-    }
+    let mut columns = Found(Vec::new());
+    let (column, sign, limit) = Parser::new(text.trim(), &mut columns).alone()?;
+    Ok((columns.0.swap_remove(column.nth), sign, limit))
 }
 
-struct Parser<'t, R> {
+struct Parser<'t> {
     rest: &'t str,
     depth: usize,
-    table: PhantomData<fn() -> R>,
+    columns: &'t mut dyn Columns,
 }
 
-impl<'t, R: Row> Parser<'t, R> {
+impl<'t> Parser<'t> {
+    fn new(rest: &'t str, columns: &'t mut dyn Columns) -> Self {
+        Self {
+            rest,
+            depth: 0,
+            columns,
+        }
+    }
+
+    fn whole(mut self, length: usize) -> Result<FilterNode, QueryError> {
+        if length > MAX_BYTES {
+            return self.fail(format!("longer than {MAX_BYTES} bytes"));
+        }
+        if self.rest.is_empty() {
+            return Ok(FilterNode::All(Vec::new()));
+        }
+        let node = self.any()?;
+        if self.rest.is_empty() {
+            Ok(node)
+        } else {
+            self.fail("unmatched )")
+        }
+    }
+
+    fn alone(mut self) -> Result<(NamedColumn, Comparison, u64), QueryError> {
+        let text = self.rest;
+        let (key, rest) = text.split_at(text.find(|c| !is_key_char(c)).unwrap_or(text.len()));
+        self.rest = rest;
+        self.blanks();
+        let sign = words::comparison(self.rest);
+        let Some((sign, number)) = sign.filter(|(sign, _)| *sign != Comparison::NotEqual) else {
+            return self.fail("a column is compared with a number: < <= > >= =");
+        };
+        let column = self.columns.find(key);
+        let column = column.ok_or_else(|| self.columns.unknown(key))?;
+        if !column.unit.is_number() {
+            return self.fail(is_text(key));
+        }
+        self.rest = number;
+        match self.compare(column, sign)? {
+            FilterNode::Compare(column, sign, limit) if self.rest.is_empty() => {
+                Ok((column, sign, limit))
+            }
+            _ => self.fail(format!(
+                "write one number and its unit, without a blank, not {:?}",
+                self.rest.trim_start()
+            )),
+        }
+    }
+
     fn fail<T>(&self, reason: impl Into<String>) -> Result<T, QueryError> {
-        Err(QueryError::filter::<R>(reason))
+        Err(self.columns.fault(reason.into()))
     }
 
     fn eat(&mut self, token: &str) -> bool {
@@ -94,7 +152,7 @@ impl<'t, R: Row> Parser<'t, R> {
     }
 
     /// `and { ( "|" | "||" ) and }`
-    fn any(&mut self) -> Result<FilterNode<R>, QueryError> {
+    fn any(&mut self) -> Result<FilterNode, QueryError> {
         let mut parts = alloc::vec![self.all()?];
         while self.eat("||") || self.eat("|") {
             parts.push(self.all()?);
@@ -103,7 +161,7 @@ impl<'t, R: Row> Parser<'t, R> {
     }
 
     /// `not { [ "&&" ] not }`
-    fn all(&mut self) -> Result<FilterNode<R>, QueryError> {
+    fn all(&mut self) -> Result<FilterNode, QueryError> {
         let mut parts = Vec::new();
         loop {
             self.blanks();
@@ -129,7 +187,7 @@ impl<'t, R: Row> Parser<'t, R> {
     }
 
     /// `{ "!" | "-" } atom`
-    fn negatable(&mut self) -> Result<FilterNode<R>, QueryError> {
+    fn negatable(&mut self) -> Result<FilterNode, QueryError> {
         let mut is_negated = false;
         loop {
             if !self.rest.starts_with("!=") && self.eat("!") {
@@ -154,7 +212,7 @@ impl<'t, R: Row> Parser<'t, R> {
         Ok(if is_negated { not(atom) } else { atom })
     }
 
-    fn atom(&mut self) -> Result<FilterNode<R>, QueryError> {
+    fn atom(&mut self) -> Result<FilterNode, QueryError> {
         if self.eat("(") {
             return self.group();
         }
@@ -179,18 +237,15 @@ impl<'t, R: Row> Parser<'t, R> {
 
     /// Parses a column and what is wanted of it: `state:waiting`, `RUN% > 10`. `None` if a bare
     /// word stands here.
-    fn of_column(&mut self) -> Result<Option<FilterNode<R>>, QueryError> {
+    fn of_column(&mut self) -> Result<Option<FilterNode>, QueryError> {
         let is_key = |c: char| is_key_char(c.to_ascii_lowercase());
         let end = self.rest.find(|c| !is_key(c)).unwrap_or(self.rest.len());
         let (key, after) = self.rest.split_at(end);
-        let is_asked = |length: usize| {
-            let after = self.rest[length..].trim_start();
+        let is_asked = |rest: &str, length: usize| {
+            let after = rest[length..].trim_start();
             is_colon(after) || words::comparison(after).is_some()
         };
-        let keyed = |key: &str| Some((column::find::<R>(key)?, end)).filter(|_| is_asked(end));
-        let titled = || column::titled::<R>(self.rest).filter(|(_, length)| is_asked(*length));
-        let named = keyed(key).or_else(titled);
-        if let Some((column, length)) = named.or_else(|| keyed(&key.to_ascii_lowercase())) {
+        if let Some((column, length)) = self.named(key, is_asked) {
             return self.behind(column, &self.rest[length..]).map(Some);
         }
         let is_number = |(_, number): (Comparison, &str)| {
@@ -201,13 +256,33 @@ impl<'t, R: Row> Parser<'t, R> {
         let is_key =
             key.starts_with(|c: char| c.is_ascii_lowercase()) && key.chars().all(is_key_char);
         if is_key && (is_colon(after) || is_compared) {
-            return Err(QueryError::unknown_field::<R>(key));
+            return Err(self.columns.unknown(key));
         }
         Ok(None)
     }
 
+    /// The column that is named here by its key, its title, or its key in capitals, and the length
+    /// of that name.
+    fn named(
+        &mut self,
+        key: &str,
+        is_asked: fn(&str, usize) -> bool,
+    ) -> Option<(NamedColumn, usize)> {
+        let is_key_asked = is_asked(self.rest, key.len());
+        if is_key_asked && let Some(column) = self.columns.find(key) {
+            return Some((column, key.len()));
+        }
+        let titled = self.columns.titled(self.rest);
+        if let Some(titled) = titled.filter(|(_, length)| is_asked(self.rest, *length)) {
+            return Some(titled);
+        }
+        let lower = key.to_ascii_lowercase();
+        let column = is_key_asked.then(|| self.columns.find(&lower)).flatten();
+        Some((column?, key.len()))
+    }
+
     /// Parses what follows the name of a column.
-    fn behind(&mut self, column: Column<R>, text: &'t str) -> Result<FilterNode<R>, QueryError> {
+    fn behind(&mut self, column: NamedColumn, text: &'t str) -> Result<FilterNode, QueryError> {
         self.rest = text.trim_start();
         if self.eat(":") {
             let wanted = self.values(Wanted::Text)?;
@@ -225,7 +300,7 @@ impl<'t, R: Row> Parser<'t, R> {
         }
     }
 
-    fn group(&mut self) -> Result<FilterNode<R>, QueryError> {
+    fn group(&mut self) -> Result<FilterNode, QueryError> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
             return self.fail(format!("more than {MAX_DEPTH} nested parentheses"));
@@ -240,7 +315,7 @@ impl<'t, R: Row> Parser<'t, R> {
     }
 
     /// Parses a regular expression after its first `/`; `\/` stands for `/`.
-    fn regex(&mut self) -> Result<FilterNode<R>, QueryError> {
+    fn regex(&mut self) -> Result<FilterNode, QueryError> {
         let mut escaped = false;
         let end = self.rest.find(|c: char| {
             let ends = c == '/' && !escaped;
@@ -277,16 +352,12 @@ impl<'t, R: Row> Parser<'t, R> {
         }
     }
 
-    fn column(&self, key: &str) -> Result<Column<R>, QueryError> {
-        column::find(key).ok_or_else(|| QueryError::unknown_field::<R>(key))
-    }
-
     /// `number [ unit ]`, after the operator.
     fn compare(
         &mut self,
-        column: Column<R>,
+        column: NamedColumn,
         comparison: Comparison,
-    ) -> Result<FilterNode<R>, QueryError> {
+    ) -> Result<FilterNode, QueryError> {
         self.blanks();
         let key = &*column.key;
         let (number, rest) = self.rest.split_at(words::number_end(self.rest));
@@ -351,10 +422,7 @@ impl<'t, R: Row> Parser<'t, R> {
     }
 }
 
-fn single_or<R>(
-    mut parts: Vec<FilterNode<R>>,
-    many: fn(Vec<FilterNode<R>>) -> FilterNode<R>,
-) -> FilterNode<R> {
+fn single_or(mut parts: Vec<FilterNode>, many: fn(Vec<FilterNode>) -> FilterNode) -> FilterNode {
     match (parts.len(), parts.pop()) {
         (1, Some(only)) => only,
         (_, Some(last)) => {
@@ -365,7 +433,7 @@ fn single_or<R>(
     }
 }
 
-fn not<R>(node: FilterNode<R>) -> FilterNode<R> {
+fn not(node: FilterNode) -> FilterNode {
     FilterNode::Not(Box::new(node))
 }
 

@@ -14,11 +14,12 @@ use crate::snapshot::column::{self, Column, Context, Involved, Row, SortKey};
 use crate::snapshot::natural::Natural;
 use crate::snapshot::quantile::Distribution;
 use crate::snapshot::{Page, ProcRow, Snapshot, Table, TaskRow};
+use crate::sorting;
 
 macro_rules! selection {
     ($($(#[doc = $about:literal])+ $field:ident: $table:ident, $row:ty, $page:ident;)+) => {
         /// The rows to keep of a snapshot. Parsed once, applied at every tick.
-        #[derive(Debug)]
+        #[derive(Debug, Default)]
         pub struct Selection {
             $($field: Option<Plan<$row>>,)+
             group: Option<&'static Grouping<TaskRow>>,
@@ -26,10 +27,14 @@ macro_rules! selection {
 
         impl Selection {
             fn of(query: &Query) -> Result<Self, QueryError> {
-                Ok(Self {
-                    $($field: query.$field.as_ref().map(Plan::parse).transpose()?,)+
-                    group: group::grouping(query.tasks.as_ref().map_or("", |rows| &rows.group))?,
-                })
+                // One after the other into a whole: there is only one place to drop on an error.
+                let mut selection = Self::default();
+                $(if let Some(rows) = &query.$field {
+                    selection.$field = Some(Plan::parse(rows)?);
+                })+
+                let group = query.tasks.as_ref().map_or("", |rows| &rows.group);
+                selection.group = group::grouping(group)?;
+                Ok(selection)
             }
 
             /// All tables but those of tasks and alerts, whose rows are needed for the others.
@@ -328,8 +333,7 @@ impl<R: Row> Plan<R> {
             within::<R>(budget, looked, all)?;
             page.matched = page.rows.len() as u64;
         }
-        page.rows
-            .sort_by_cached_key(|row| self.order.key(row, context, involved));
+        sorting::by_cached_key(&mut page.rows, |row| self.order.key(row, context, involved));
         Ok(())
     }
 

@@ -14,7 +14,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 pub(in crate::snapshot) use self::fields::Spelled;
-pub use self::fields::{Field, FieldValue, Record};
+pub use self::fields::{Field, FieldValue, Record, Setter};
 pub use self::flat::{flat_header, flat_row};
 pub use self::read::{Parsed, Readable, fill, put};
 pub use self::writer::Writer;

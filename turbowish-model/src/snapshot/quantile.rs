@@ -1,5 +1,6 @@
 //! Distribution: a merged population as counts per upper bound, with percentiles by nearest rank.
 
+use crate::sorting;
 use alloc::vec::Vec;
 
 /// The values of a population in buckets, ascending, without empty buckets.
@@ -86,7 +87,7 @@ impl Distribution {
     #[must_use]
     pub fn of_percentiles(n: u64, sum_ns: u64, max_ns: u64, known: &[(Percentile, u64)]) -> Self {
         let mut known = known.to_vec();
-        known.sort_unstable();
+        sorting::ascending(&mut known);
         let mut buckets = Vec::new();
         let mut seen = 0;
         for (q, value) in known {

@@ -40,10 +40,18 @@ macro_rules! row {
             fn fields() -> &'static [$crate::snapshot::json::Field<Self>] {
                 use $crate::snapshot::json::Field;
                 static FIELDS: &[Field<$row>] = &[$(
-                    row!(@ $row $field $(as $json $(($read, $write))?)?),
-                    $(Field::new(stringify!($more), $more_read, $more_write),)*
+                    row!(@read $row $field $(as $json $(($read, $write))?)?),
+                    $(Field::new(stringify!($more), $more_read),)*
                 )+];
                 FIELDS
+            }
+
+            fn setters() -> &'static [$crate::snapshot::json::Setter<Self>] {
+                static SETTERS: &[$crate::snapshot::json::Setter<$row>] = &[$(
+                    row!(@write $row $field $(as $json $(($read, $write))?)?),
+                    $($more_write,)*
+                )+];
+                SETTERS
             }
 
             fn merge(&mut self, other: &Self) {
@@ -63,17 +71,20 @@ macro_rules! row {
             };
         }
     };
-    (@ $row:ident $field:ident) => {
-        row!(@ $row $field as $field)
+    (@read $row:ident $field:ident) => {
+        row!(@read $row $field as $field)
     };
-    (@ $row:ident $field:ident as $json:ident) => {
-        row!(@ $row $field as $json(
-            |row| $crate::snapshot::json::Spelled::spell(&row.$field),
-            |row, value| $crate::snapshot::json::put(&mut row.$field, value)
-        ))
+    (@read $row:ident $field:ident as $json:ident) => {
+        Field::new(stringify!($json), |row| $crate::snapshot::json::Spelled::spell(&row.$field))
     };
-    (@ $row:ident $field:ident as $json:ident($read:expr, $write:expr)) => {
-        Field::new(stringify!($json), $read, $write)
+    (@read $row:ident $field:ident as $json:ident($read:expr, $write:expr)) => {
+        Field::new(stringify!($json), $read)
+    };
+    (@write $row:ident $field:ident $(as $json:ident)?) => {
+        |row, value| $crate::snapshot::json::put(&mut row.$field, value)
+    };
+    (@write $row:ident $field:ident as $json:ident($read:expr, $write:expr)) => {
+        $write
     };
 }
 

@@ -1,16 +1,16 @@
 //! Unique suffixes of paths: short names of tasks that differ for different root procs.
 
-use alloc::collections::{BTreeMap, BTreeSet};
+use crate::ordered::{Map, Set};
 
 /// The suffixes that more than one path has.
 #[derive(Debug, Default)]
-pub struct UniqueSuffixes<'a>(BTreeSet<&'a str>);
+pub struct UniqueSuffixes<'a>(Set<&'a str>);
 
 impl<'a> UniqueSuffixes<'a> {
     /// Finds the shared suffixes of the paths of all procs.
     pub fn of(paths: impl IntoIterator<Item = &'a str>) -> Self {
-        let mut owners = BTreeMap::new();
-        let mut shared = BTreeSet::new();
+        let mut owners = Map::new();
+        let mut shared = Set::new();
         for path in paths {
             for end in ends(path) {
                 // A path may occur twice: the same block twice in one function.

@@ -3,12 +3,12 @@
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::hot::thread;
+use crate::lock::lock;
 use crate::log::say;
 
 thread_local! {
@@ -72,31 +72,57 @@ impl Steps {
     }
 }
 
-/// Runs the work, and waits for its end as long as it makes progress.
-pub(super) fn run(work: impl FnOnce(&Steps) + Send + 'static) {
-    let steps = Arc::new(Steps::default());
-    let (give, take) = mpsc::channel();
-    let (end, ended) = mpsc::channel();
-    let there = steps.clone();
-    // The thread has signals blocked, including those caused by its own errors: SIGPIPE, SIGXFSZ.
-    let started = thread::start("turbowish-report", move || {
-        if let Ok(work) = take.recv() {
-            netted(work, &there);
+type Work = Box<dyn FnOnce(&Steps) + Send>;
+
+/// What the exiting thread shares with that of the work. A channel of the standard library would
+/// add 50 KB of code to every program.
+#[derive(Default)]
+struct Watched {
+    steps: Steps,
+    work: Mutex<Option<Work>>,
+    is_over: Mutex<bool>,
+    ended: Condvar,
+}
+
+impl Watched {
+    fn work(&self) {
+        let work = lock(&self.work).take();
+        if let Some(work) = work {
+            netted(work, &self.steps);
         }
-        // Fails if the exiting thread no longer waits.
-        let _ = end.send(());
-    });
-    match started {
-        Ok(_) => {
-            let _ = give.send(work);
-            wait(&ended, &steps);
-        }
-        // Without a thread the work runs here, and the exit waits for it without a limit.
-        Err(_) => netted(work, &steps),
+    }
+
+    fn end(&self) {
+        *lock(&self.is_over) = true;
+        self.ended.notify_one();
+    }
+
+    /// Waits for the end, for [`LOOK`].
+    fn is_over_soon(&self) -> bool {
+        let is_over = lock(&self.is_over);
+        let waited = self.ended.wait_timeout_while(is_over, LOOK, |over| !*over);
+        *waited.unwrap_or_else(PoisonError::into_inner).0
     }
 }
 
-fn netted(work: impl FnOnce(&Steps), steps: &Steps) {
+/// Runs the work, and waits for its end as long as it makes progress.
+pub(super) fn run(work: impl FnOnce(&Steps) + Send + 'static) {
+    let watched = Arc::new(Watched::default());
+    *lock(&watched.work) = Some(Box::new(work));
+    let there = watched.clone();
+    // The thread has signals blocked, including those caused by its own errors: SIGPIPE, SIGXFSZ.
+    let started = thread::start("turbowish-report", move || {
+        there.work();
+        there.end();
+    });
+    match started {
+        Ok(_) => wait(&watched),
+        // Without a thread the work runs here, and the exit waits for it without a limit.
+        Err(_) => watched.work(),
+    }
+}
+
+fn netted(work: Work, steps: &Steps) {
     let _ = INSIDE.try_with(|inside| inside.set(true));
     if catch_unwind(AssertUnwindSafe(|| work(steps))).is_err() {
         steps.at(Step::Stderr, || {
@@ -106,10 +132,10 @@ fn netted(work: impl FnOnce(&Steps), steps: &Steps) {
     let _ = INSIDE.try_with(|inside| inside.set(false));
 }
 
-fn wait(ended: &Receiver<()>, steps: &Steps) {
-    let (mut before, mut since) = (steps.now(), Instant::now());
-    while ended.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
-        let now = steps.now();
+fn wait(watched: &Watched) {
+    let (mut before, mut since) = (watched.steps.now(), Instant::now());
+    while !watched.is_over_soon() {
+        let now = watched.steps.now();
         if now != before {
             (before, since) = (now, Instant::now());
         } else if since.elapsed() >= now.1.patience() {

@@ -8,14 +8,16 @@ mod entered;
 mod nested;
 mod reading;
 mod root;
+mod straight;
 
 use std::mem::ManuallyDrop;
 use std::pin::Pin;
+use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, Waker};
 
 use pin_project_lite::pin_project;
 use turbowish_model::account::call::{Call as Account, Origin, PollEnd};
-use turbowish_model::account::ledger::{Charge, Start};
+use turbowish_model::account::ledger::{Charge, Ledger, Opened, Start};
 use turbowish_model::event::CallEvent;
 use turbowish_unsafe::waker::BorrowedWaker;
 
@@ -129,7 +131,11 @@ where
             depth: CLOSED,
             waker: PollWaker::Inherited,
         };
-        let lent = if switch::concerns_polls() {
+        let lent = if straight::is_straight(&open.state.account) {
+            open.depth = STRAIGHT;
+            open.epoch = NO_EPOCH;
+            BorrowedWaker::same(cx.waker())
+        } else if switch::concerns_polls() {
             match begin(&mut open, size_of::<F>(), cx.waker()) {
                 Ok(lent) => lent,
                 Err(PausedPoll { .. }) => return Poll::Pending,
@@ -140,6 +146,10 @@ where
         // One poll of the future for all cases: two would be compiled twice.
         let polled = this.future.poll(&mut Context::from_waker(lent.waker()));
         if open.epoch != 0 {
+            if open.epoch == NO_EPOCH && polled.is_pending() && straight::is_settled() {
+                open.depth = CLOSED;
+                return polled;
+            }
             end(
                 &mut open,
                 match &polled {
@@ -164,16 +174,45 @@ impl Drop for CallState {
 
 /// Depth of a poll without an open frame: not accounted, or already closed.
 const CLOSED: u32 = u32::MAX;
+/// Depth of a poll of a call that has nothing to do in it, and no frame.
+const STRAIGHT: u32 = u32::MAX - 1;
+/// In place of the epoch of such a poll, which nobody has asked for.
+const NO_EPOCH: u32 = u32::MAX;
+/// Depth of a poll of a task's root that has nothing to do in it, and no frame.
+const STRAIGHT_ROOT: u32 = u32::MAX - 2;
 
-/// Records the creation of a call.
+/// Origin of a call that is created now. It reads the clock only if calls of this proc are known to
+/// be created before other things happen.
 extern "C" fn create(proc: &'static Proc, bytes: usize) -> Origin {
-    let (Some(epoch), Some(key)) = (switch::epoch(), proc.key(bytes)) else {
+    let Some(epoch) = switch::epoch() else {
         return Origin::UNSEEN;
     };
-    let origin = thread::with(epoch, |thread| thread.ledger.create(key, clock::ticks()))
-        .unwrap_or(Origin::UNSEEN);
-    events::call(|| CallEvent::Create { proc: key.id });
-    origin
+    let origin = thread::with(epoch, |thread| {
+        if proc.is_large(bytes) || proc.is_early() {
+            create_early(thread, proc, bytes)
+        } else {
+            thread.ledger.born()
+        }
+    });
+    events::call(|| CallEvent::Create {
+        proc: proc.id().unwrap_or_default(),
+    });
+    origin.unwrap_or(Origin::UNSEEN)
+}
+
+#[cold]
+#[inline(never)]
+fn create_early(thread: &ThreadLedger, proc: &'static Proc, bytes: usize) -> Origin {
+    let Some(key) = proc.key(bytes) else {
+        return Origin::UNSEEN;
+    };
+    let ledger = &thread.ledger;
+    if proc.is_early() {
+        return ledger.create(key, clock::ticks());
+    }
+    proc.grows(bytes);
+    ledger.future_bytes(key);
+    ledger.born()
 }
 
 /// Opens a frame, unless this poll is not accounted. Returns the waker for the poll.
@@ -196,16 +235,125 @@ where
         child::tell();
         return Ok(BorrowedWaker::same(waker));
     };
-    pause::look(&open.state.task, waker)?;
     open.epoch = epoch;
+    let state = &mut *open.state;
+    if state.task.is_none() && state.account.is_live(epoch) {
+        let begun = thread::with_current(epoch, |thread| begin_quick(thread, state, epoch, waker));
+        if let Some(Some(depth)) = begun {
+            open.depth = depth;
+            return Ok(BorrowedWaker::same(waker));
+        }
+    }
+    begin_any(open, epoch, bytes, waker)
+}
+
+/// Opens the frame of a call in the two most frequent cases; `None` in all others.
+#[inline(always)]
+fn begin_quick(
+    thread: &ThreadLedger,
+    state: &mut CallState,
+    epoch: u32,
+    waker: &Waker,
+) -> Option<u32> {
+    let (ledger, account) = (&thread.ledger, &mut state.account);
+    let depth = ledger.depth();
+    let begun = if depth == 0 {
+        straight::is_below(account, epoch) && ledger.start_bottom(account, state.proc.id()?)
+    } else {
+        waker.data().addr() == thread.lent.load(Ordering::Relaxed)
+            && ledger.start_awaited(account, depth, state.proc.id()?, clock::ticks)
+    };
+    if !begun {
+        return None;
+    }
+    straight::opened();
+    events::call(|| CallEvent::PollStart {
+        proc: state.proc.id(),
+        root: false,
+    });
+    Some(depth)
+}
+
+/// Opens the frame of a call that belongs to its caller's task. Returns whether it is one.
+#[inline(never)]
+fn begin_plain(
+    thread: &ThreadLedger,
+    open: &mut OpenPoll<'_>,
+    bytes: usize,
+    waker: &Waker,
+) -> bool {
+    let ledger = &thread.ledger;
+    let is_bottom = ledger.depth() == 0;
+    let is_plain = match is_bottom {
+        true => straight::is_below(&open.state.account, open.epoch),
+        false => !nested::is_suspect(thread, waker) && !ledger.may_be_branch(),
+    };
+    if !is_plain {
+        return false;
+    }
+    let Some(key) = open.state.proc.key(bytes) else {
+        return false;
+    };
+    straight::opened();
+    let t = reused(ledger.still_down()).unwrap_or_else(clock::ticks);
+    let start = Start {
+        straight: is_bottom,
+        ..Start::default()
+    };
+    let Some(opened) = ledger.open(&mut open.state.account, key, t, start) else {
+        return false;
+    };
+    events::call(|| CallEvent::PollStart {
+        proc: Some(key.id),
+        root: false,
+    });
+    if opened.unknown_birth {
+        open.state.proc.is_created_early();
+    }
+    open.depth = opened.depth;
+    true
+}
+
+/// Opens the frame of any call.
+#[allow(
+    improper_ctypes_definitions,
+    reason = "both sides are Rust; in C's way it cannot unwind"
+)]
+#[inline(never)]
+extern "C" fn begin_any<'a, 'b>(
+    open: &'b mut OpenPoll<'a>,
+    epoch: u32,
+    bytes: usize,
+    waker: &'a Waker,
+) -> Result<BorrowedWaker<'b>, PausedPoll>
+where
+    'a: 'b,
+{
+    pause::look(&open.state.task, waker)?;
+    if open.state.task.is_none() && open.state.account.is_live(epoch) {
+        let begun = thread::with_current(epoch, |thread| begin_plain(thread, open, bytes, waker));
+        if begun == Some(true) {
+            return Ok(BorrowedWaker::same(waker));
+        }
+    }
     let state = &mut *open.state;
     if state.account.is_live(epoch) || is_new(state, epoch) {
         let given = &mut open.waker;
         let opened = thread::with(epoch, |thread| {
+            if thread.ledger.depth() == 0
+                && let Some((depth, waker)) =
+                    straight::begin_root(thread, state, epoch, bytes, waker)
+            {
+                *given = waker;
+                return Some(depth);
+            }
+            straight::opened();
             if nested::is_suspect(thread, waker) {
                 return nested::open(thread, state, epoch, bytes, waker, given);
             }
-            let (depth, is_branch) = open_in(thread, state, bytes)?;
+            let Opened {
+                depth, is_branch, ..
+            } = open_in(thread, state, bytes)?;
             if depth == 0 {
                 *given = open_root(thread, state, epoch, bytes, waker, None);
             } else if is_branch || state.task.is_some() {
@@ -238,17 +386,20 @@ fn is_new(state: &CallState, epoch: u32) -> bool {
     !state.account.is_over() && state.account.epoch() != epoch
 }
 
-#[inline]
-fn open_in(thread: &ThreadLedger, state: &mut CallState, bytes: usize) -> Option<(u32, bool)> {
+#[inline(never)]
+fn open_in(thread: &ThreadLedger, state: &mut CallState, bytes: usize) -> Option<Opened> {
     let ledger = &thread.ledger;
     let key = state.proc.key(bytes)?;
     let t = reused(ledger.still_down()).unwrap_or_else(clock::ticks);
-    let opened = ledger.open(&mut state.account, key, t, Start::default());
+    let opened = ledger.open(&mut state.account, key, t, Start::default())?;
     events::call(|| CallEvent::PollStart {
         proc: Some(key.id),
         root: false,
     });
-    opened
+    if opened.unknown_birth {
+        state.proc.is_created_early();
+    }
+    Some(opened)
 }
 
 /// Records the drop of a call.
@@ -277,13 +428,14 @@ impl CallState {
         let is_root = self.task.as_ref().is_some_and(|task| !task.is_branch());
         let account = &mut self.account;
         let drop_in = |thread: &ThreadLedger, account: &mut Account| {
+            let maker = thread.ledger.maker(account);
             thread.ledger.drop_call(account, proc, clock::ticks());
             events::call(|| CallEvent::Drop);
             if is_root {
                 thread.ledger.note_root_drop();
             }
             if features::SERVER && !account.is_polled() {
-                never_polled::unpolled(&thread.ledger, proc, account.maker());
+                never_polled::unpolled(&thread.ledger, proc, maker);
             }
             if features::TOKIO
                 && account.is_marked()
@@ -308,6 +460,39 @@ struct OpenPoll<'a> {
 
 /// Closes the frame of a poll and charges its time.
 extern "C" fn end(open: &mut OpenPoll<'_>, end: PollEnd) {
+    if matches!(open.waker, PollWaker::Inherited)
+        && open.depth < STRAIGHT_ROOT
+        && switch::epoch() == Some(open.epoch)
+    {
+        let (state, depth) = (&mut *open.state, open.depth);
+        let ended = thread::with_current(open.epoch, |thread| {
+            end_quick(&thread.ledger, &mut state.account, depth, end)
+        });
+        if ended == Some(true) {
+            open.depth = CLOSED;
+            return;
+        }
+    }
+    end_any(open, end);
+}
+
+/// Closes the frame of a call in the most frequent cases. Returns whether it did.
+#[inline(always)]
+fn end_quick(ledger: &Ledger, account: &mut Account, depth: u32, end: PollEnd) -> bool {
+    let ended = match end {
+        PollEnd::Pending => ledger.suspend_awaited(account, depth, clock::ticks),
+        PollEnd::Ready => ledger.return_awaited(account, depth, clock::ticks),
+        PollEnd::Err | PollEnd::Panic | PollEnd::Torn => false,
+    };
+    if ended {
+        straight::settle(end == PollEnd::Pending && depth == 0);
+        events::call(|| CallEvent::PollEnd(end));
+    }
+    ended
+}
+
+#[inline(never)]
+extern "C" fn end_any(open: &mut OpenPoll<'_>, end: PollEnd) {
     let depth = std::mem::replace(&mut open.depth, CLOSED);
     let state = &mut *open.state;
     let given = &mut open.waker;
@@ -316,6 +501,19 @@ extern "C" fn end(open: &mut OpenPoll<'_>, end: PollEnd) {
     }
     if depth == CLOSED {
         unseen(open.epoch);
+    } else if depth == STRAIGHT {
+        let epoch = state.account.epoch();
+        if switch::epoch() == Some(epoch) {
+            straight::end(epoch, state, end);
+        }
+    } else if depth == STRAIGHT_ROOT {
+        if switch::epoch() == Some(open.epoch) {
+            straight::end_root(open.epoch, state, given, end);
+        }
+    } else if switch::epoch() == Some(open.epoch) && matches!(given, PollWaker::Inherited) {
+        thread::with_current(open.epoch, |thread| {
+            close_plain(thread, state, depth, end);
+        });
     } else if switch::epoch() == Some(open.epoch) {
         let closing = Closing { end, given };
         thread::with_current(open.epoch, |thread| {
@@ -333,23 +531,47 @@ extern "C" fn end(open: &mut OpenPoll<'_>, end: PollEnd) {
     }
 }
 
-#[inline]
+/// Closes the frame of a call that belongs to its caller's task and was given its caller's waker.
+#[inline(never)]
+fn close_plain(thread: &ThreadLedger, state: &mut CallState, depth: u32, end: PollEnd) {
+    let ledger = &thread.ledger;
+    let pending = end == PollEnd::Pending;
+    let still = if pending { ledger.still_up() } else { None };
+    let t = reused(still).unwrap_or_else(clock::ticks);
+    ledger.poll_end(&mut state.account, depth, t, end);
+    straight::closed(thread, depth, pending);
+    events::call(|| CallEvent::PollEnd(end));
+    if features::TOKIO && state.account.is_marked() {
+        close_marked(ledger, state, (depth, false), end);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn close_marked(ledger: &Ledger, state: &mut CallState, at: (u32, bool), end: PollEnd) {
+    if let Some(proc) = state.proc.id()
+        && let Some(listener) = marked_calls()
+    {
+        (listener.closed)(ledger, &mut state.account, proc, at, end);
+    }
+}
+
+#[inline(never)]
 fn close_in(thread: &ThreadLedger, state: &mut CallState, depth: u32, closing: &Closing<'_>) {
     let ledger = &thread.ledger;
     let end = closing.end;
     let pending = end == PollEnd::Pending;
+    if depth == 0 && pending && straight::suspend_root(thread, state, closing) {
+        return;
+    }
     let still = if pending { ledger.still_up() } else { None };
     let t = reused(still).unwrap_or_else(clock::ticks);
     let charge = ledger.poll_end(&mut state.account, depth, t, end);
+    straight::closed(thread, depth, pending);
     events::call(|| CallEvent::PollEnd(end));
-    if features::TOKIO
-        && state.account.is_marked()
-        && let Some(proc) = state.proc.id()
-        && let Some(listener) = marked_calls()
-    {
+    if features::TOKIO && state.account.is_marked() {
         let is_nested = || closing.given.outer().is_some_and(|outer| outer.is_task());
-        let at = (depth, depth == 0 || is_nested());
-        (listener.closed)(ledger, &mut state.account, proc, at, end);
+        close_marked(ledger, state, (depth, depth == 0 || is_nested()), end);
     }
     let Some(charge) = charge else { return };
     if depth == 0 {

@@ -1,7 +1,7 @@
 //! Procs and their await points: statics emitted by the attribute, numbered at their first call.
 
 use std::cell::Cell;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use turbowish_model::account::call::ProcKey;
@@ -24,6 +24,10 @@ pub struct Proc {
     tasks: AtomicU64,
     /// Await points known to poll several calls: a bit for each of the first [`FORKS`].
     forks: AtomicU64,
+    /// Bytes of the largest future of its calls.
+    bytes: AtomicU32,
+    /// Whether calls are created before other things happen, so that their creation needs a time.
+    early: AtomicBool,
 }
 
 /// Number of await points of a proc that can be marked as polling several calls.
@@ -87,7 +91,42 @@ impl Proc {
             id: AtomicU32::new(0),
             tasks: AtomicU64::new(0),
             forks: AtomicU64::new(0),
+            bytes: AtomicU32::new(0),
+            early: AtomicBool::new(false),
         }
+    }
+
+    /// Whether a future of this size is the largest so far.
+    #[inline]
+    pub(crate) fn is_large(&self, bytes: usize) -> bool {
+        bytes as u32 > self.bytes.load(Ordering::Relaxed)
+    }
+
+    /// Records the size of a large future.
+    pub(crate) fn grows(&self, bytes: usize) {
+        self.bytes.fetch_max(bytes as u32, Ordering::Relaxed);
+    }
+
+    /// Whether the creation of a call is to be recorded at once, with its time.
+    #[inline]
+    pub(crate) fn is_early(&self) -> bool {
+        #[cfg(test)]
+        if EARLY.load(Ordering::Relaxed) {
+            return true;
+        }
+        self.early.load(Ordering::Relaxed)
+    }
+
+    /// Forgets that calls were created early.
+    #[cfg(test)]
+    pub(crate) fn forget_early(&self) {
+        self.early.store(false, Ordering::Relaxed);
+    }
+
+    /// Records that a call was first polled when other things had happened since its creation.
+    #[cold]
+    pub(crate) fn is_created_early(&self) {
+        self.early.store(true, Ordering::Relaxed);
     }
 
     /// A proc beyond the maximum number of procs.
@@ -213,6 +252,10 @@ thread_local! {
         }; BLOCKS]
     };
 }
+
+/// Tests that compare every time record every creation at once.
+#[cfg(test)]
+pub(crate) static EARLY: AtomicBool = AtomicBool::new(false);
 
 /// Placeholder proc: its calls are never accounted.
 pub(crate) fn uncounted() -> &'static Proc {

@@ -4,11 +4,12 @@
 use std::cell::{Cell, RefCell};
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, LazyLock, Mutex, OnceLock};
 use std::thread::JoinHandle;
 
 use turbowish_model::account::ledger::Ledger;
 use turbowish_model::account::metrics::Metrics;
+use turbowish_model::account::paths::Paths;
 use turbowish_model::account::task::FirstPollCell;
 
 use crate::hot::origin::TaskOrigin;
@@ -70,6 +71,8 @@ struct Threads {
     stray: Mutex<Option<Arc<ThreadLedger>>>,
     /// Callback that folds the ledgers of ended threads.
     fold: OnceLock<fn()>,
+    /// Paths of all calls.
+    paths: LazyLock<Arc<Paths>>,
 }
 
 static THREADS: Threads = Threads {
@@ -77,6 +80,7 @@ static THREADS: Threads = Threads {
     count: AtomicU32::new(0),
     stray: Mutex::new(None),
     fold: OnceLock::new(),
+    paths: LazyLock::new(Arc::default),
 };
 
 /// Starts a TurboWish thread. It has signals blocked: signals sent to the process go to threads of
@@ -167,7 +171,7 @@ fn enroll(epoch: u32, slot: &RefCell<Option<Arc<ThreadLedger>>>) -> Option<()> {
         }
     };
     let fresh = Arc::new(ThreadLedger {
-        ledger: Ledger::new(epoch),
+        ledger: Ledger::new(epoch, &THREADS.paths),
         index,
         name,
         os_id: os_thread::id(),
@@ -232,7 +236,7 @@ fn stray(epoch: u32, slot: &mut Option<Arc<ThreadLedger>>) -> Option<&ThreadLedg
     if !fits {
         let index = THREADS.count.fetch_add(1, Ordering::Relaxed);
         let fresh = Arc::new(ThreadLedger {
-            ledger: Ledger::new(epoch),
+            ledger: Ledger::new(epoch, &THREADS.paths),
             index,
             name: ENDED.into(),
             os_id: None,

@@ -11,6 +11,7 @@ use turbowish_model::snapshot::{Aim, Claim, ResourceRow, TaskRow};
 use super::resources::path;
 use super::tasks::spot;
 use crate::resource;
+use turbowish_model::sorting;
 
 /// What all tasks hold, wait for and intend, and the timers that they wait for.
 pub(super) struct Claims<'a, N> {
@@ -86,9 +87,9 @@ impl<'a, N: Names> Claims<'a, N> {
             let intents = reading.intents.iter().chain(&rest.intents);
             marks.extend(intents.map(|one| mark(one.who.task, What::IntentTarget(one))));
         }
-        marks.sort_by_key(|mark| mark.task);
+        sorting::by_key(&mut marks, |mark| mark.task);
         let mut timers = timers(assembly, read_at);
-        timers.sort_by_key(|timer| timer.task);
+        sorting::by_key(&mut timers, |timer| timer.task);
         Self {
             assembly,
             resources,

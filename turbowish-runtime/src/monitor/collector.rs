@@ -6,7 +6,6 @@
 //! last ledger was read, or up to the end of the epoch if it was disarmed. Ledgers without a writer
 //! are folded into sums, and so are epochs without ledgers.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -18,12 +17,14 @@ use turbowish_model::collect::read::{OpenPollReading, ThreadReading};
 
 use crate::hot::origin::TaskOrigin;
 use crate::hot::thread::{self, ThreadLedger};
+use turbowish_model::ordered::Map;
+use turbowish_model::sorting;
 
 /// All ledgers that have not been folded yet.
 #[derive(Default)]
 pub(crate) struct Collector {
     past: Totals,
-    epochs: BTreeMap<u32, Epoch>,
+    epochs: Map<u32, Epoch>,
 }
 
 #[derive(Default)]
@@ -72,15 +73,19 @@ impl Collector {
     /// Balanced totals as of `clock`, which is read after all threads, and the state of every live
     /// thread.
     pub(crate) fn read(&mut self, clock: impl Fn() -> u64) -> (Totals, Vec<ThreadNow>) {
-        self.fold(&clock);
+        self.read_at(&clock)
+    }
+
+    fn read_at(&mut self, clock: &dyn Fn() -> u64) -> (Totals, Vec<ThreadNow>) {
+        self.fold(clock);
         let mut totals = self.past.clone();
         let (mut threads, mut at) = (Vec::new(), None);
         for (&number, epoch) in &self.epochs {
-            let until = epoch.add_to(&mut totals, &clock, number, &mut threads);
+            let until = epoch.add_to(&mut totals, clock, number, &mut threads);
             at = at.or_else(|| epoch.ended.is_none().then_some(until));
         }
         totals.at = at.unwrap_or_else(clock);
-        threads.sort_by_key(|thread| (thread.index, thread.epoch));
+        sorting::by_key(&mut threads, |thread| (thread.index, thread.epoch));
         // A thread that has moved on to a later epoch is shown in that one.
         threads.reverse();
         threads.dedup_by_key(|thread| thread.index);

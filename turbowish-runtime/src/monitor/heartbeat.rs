@@ -5,6 +5,7 @@
 //! runtime with one thread gets none: whether that is driven is up to the application.
 
 use std::future::poll_fn;
+use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
@@ -45,7 +46,8 @@ impl HeartbeatTask {
         };
         let heartbeat = Arc::new(Heartbeat::default());
         *lock(&self.0) = Some((heartbeat.clone(), 0));
-        handle.spawn(poll_fn(move |cx| {
+        // Of the same type as the server's tasks: tokio is compiled anew for each type.
+        let task: Pin<Box<dyn Future<Output = ()> + Send>> = Box::pin(poll_fn(move |cx| {
             let before = lock(&heartbeat.waker).replace(cx.waker().clone());
             drop(before);
             heartbeat.asked.store(0, Ordering::Relaxed);
@@ -54,6 +56,7 @@ impl HeartbeatTask {
                 false => Poll::Pending,
             }
         }));
+        handle.spawn(task);
     }
 
     /// Stops it.

@@ -97,7 +97,7 @@ fn way() {
 /// Start and end of a pending poll, each with a clock reading. Polls that share a reading cost
 /// less.
 fn poll() -> u64 {
-    let ledger = Box::new(Ledger::new(1));
+    let ledger = Box::new(Ledger::new(1, &std::sync::Arc::default()));
     let key = ProcKey {
         id: 0,
         future_bytes: 0,

@@ -12,6 +12,7 @@ use turbowish_model::snapshot::{HolderRow, IntentRow, ResourceRow, WaiterRow};
 
 use super::tasks::{NameTable, spot};
 use crate::resource::{self, Record};
+use turbowish_model::sorting;
 
 /// All resources that were used and still exist, for the alert rules. A waiter beyond the listed
 /// ones that holds something for which others may wait can be part of a deadlock: such waiters are
@@ -32,7 +33,7 @@ pub(super) fn judged() -> Vec<Reading> {
 
 fn sorted() -> Vec<Arc<Record>> {
     let mut records = resource::all();
-    records.sort_unstable_by_key(|record| record.id);
+    sorting::by_key(&mut records, |record| record.id);
     records
 }
 

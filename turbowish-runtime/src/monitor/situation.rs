@@ -34,6 +34,7 @@ use crate::hot::{clock, task};
 use crate::monitor::collector::ThreadNow;
 use crate::monitor::heartbeat::HeartbeatTask;
 use crate::os_thread;
+use turbowish_model::ordered::Map;
 
 /// State kept from one situation to the next.
 #[derive(Debug, Default)]
@@ -86,7 +87,7 @@ impl Scout {
     pub(super) fn situation(&mut self, stage: &SituationBuilder<'_>) -> Situation {
         let at = stage.assembly.now.at;
         let settled = stage.crowd.settled(at);
-        let trees: Trees<'_> = settled.map(|one| (one.meta.id, &one.reading)).collect();
+        let trees: Trees<'_> = Map::from_iter(settled.map(|one| (one.meta.id, &one.reading)));
         let picked = stage.crowd.picked().iter();
         let mut tasks: Vec<Task> = picked.filter_map(|one| stage.task(one)).collect();
         self.at = at;

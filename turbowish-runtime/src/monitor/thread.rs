@@ -103,7 +103,7 @@ pub(crate) async fn live(
     config: Config,
     stopped: oneshot::Receiver<()>,
 ) {
-    let beat = tokio::spawn(beat(monitor));
+    let beat = server::spawn(Box::pin(beat(monitor)));
     let ended = async {
         let _ = stopped.await;
     };

@@ -1,6 +1,5 @@
 //! Ends of a channel, and the task that last used each.
 
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
@@ -10,6 +9,8 @@ use super::{Resource, Role};
 use crate::hot::{current, switch};
 use crate::lock::lock;
 use crate::resource::cancel_safety;
+use turbowish_model::ordered::Map;
+use turbowish_model::sorting;
 
 /// All ends of one channel.
 #[derive(Debug, Default)]
@@ -25,7 +26,7 @@ pub(crate) struct Ends {
 }
 
 /// Used ends by number.
-type UsedEnds = BTreeMap<usize, Arc<Used>>;
+type UsedEnds = Map<usize, Arc<Used>>;
 
 /// An end that was used, or is named by an intent.
 #[derive(Debug)]
@@ -67,7 +68,7 @@ impl Ends {
                 }
             });
             let mut ends: Vec<Shown> = known.collect();
-            ends.sort_by_key(|end| end.user.is_none());
+            sorting::by_key(&mut ends, |end| end.user.is_none());
             // The lock is held, so every end in the total that was used is among them.
             let total = self.count(role).load(Ordering::Acquire);
             drop(used);

@@ -9,7 +9,6 @@
 //! released by the task that acquired it.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::panic::Location;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{LazyLock, Mutex};
@@ -25,6 +24,7 @@ use crate::hot::current::{self, CurrentCall};
 use crate::hot::{dropped, switch};
 use crate::lock::lock;
 use crate::resource::cancel_safety;
+use turbowish_model::ordered::Map;
 
 /// A lock as acquired by a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,7 +75,7 @@ pub(super) struct LockOrders {
     /// Number of these tasks.
     tasks: AtomicUsize,
     /// By pair of locks.
-    orders: Mutex<BTreeMap<(u64, u64), Vec<Order>>>,
+    orders: Mutex<Map<(u64, u64), Vec<Order>>>,
 }
 
 impl LockOrders {
@@ -83,7 +83,7 @@ impl LockOrders {
         Self {
             left: LazyLock::new(|| DashMap::with_shard_amount(SHARDS)),
             tasks: AtomicUsize::new(0),
-            orders: Mutex::new(BTreeMap::new()),
+            orders: Mutex::new(Map::new()),
         }
     }
 }

@@ -23,6 +23,7 @@ use crate::hot::current::CurrentCall;
 use crate::hot::{clock, events, switch};
 use crate::lock::lock;
 use crate::resource::cancel_safety::{self, EffectSource};
+use turbowish_model::sorting;
 
 /// State of one resource.
 pub(crate) struct Record {
@@ -269,7 +270,7 @@ impl Record {
         }
         drop(state);
         self.kept.collect(&mut kept);
-        holders.sort_unstable_by_key(|holder| holder.ticket);
+        sorting::by_key(&mut holders, |holder| holder.ticket);
         holders.truncate(SHOWN);
         let capacity = self.capacity.load(Ordering::Relaxed);
         // `took` is read before `put`, so that the difference is never negative.

@@ -12,6 +12,7 @@ use dashmap::DashMap;
 use super::registry::{RESOURCES, SHARDS};
 use crate::hot::current::{CurrentCall, current_call};
 use crate::hot::{clock, dropped, switch};
+use turbowish_model::sorting;
 
 /// Waits for timers in this process. On cache lines of their own: the counts change with every
 /// wait.
@@ -122,6 +123,6 @@ pub(crate) fn timers() -> Vec<Timer> {
         .iter()
         .map(|entry| *entry.value())
         .collect();
-    all.sort_unstable_by_key(|timer| timer.since);
+    sorting::by_key(&mut all, |timer| timer.since);
     all
 }

@@ -1,17 +1,14 @@
 //! Accept loop: continues after any error, at a limited pace, up to a maximum number of clients,
 //! and accepts permitted peers only.
 
-use std::convert::Infallible;
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::Sleep;
-use tokio_stream::Stream;
 
-use super::admit::{Admitted, Slots};
+use super::admit::{Admitted, Duplex, Slots};
 
 /// Pause between attempts when the process has no descriptor or memory left for a client.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -19,7 +16,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// A Unix or TCP listener.
 pub(super) trait Listen: Unpin {
     /// Type of its connections.
-    type Stream: AsyncRead + AsyncWrite + Unpin + Send + 'static;
+    type Stream: Duplex;
 
     /// Accepts the next connection.
     fn poll_accept(&mut self, context: &mut Context<'_>) -> Poll<io::Result<Self::Stream>>;
@@ -46,12 +43,13 @@ impl<L: Listen> Incoming<L> {
             pause: None,
         }
     }
-}
 
-impl<L: Listen> Stream for Incoming<L> {
-    type Item = Result<Admitted<L::Stream>, Infallible>;
+    /// The next connection. It is cancel safe.
+    pub(super) async fn next(&mut self) -> Admitted {
+        std::future::poll_fn(|context| self.poll_next(context)).await
+    }
 
-    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Admitted> {
         loop {
             if let Some(pause) = &mut self.pause {
                 ready!(pause.as_mut().poll(context));
@@ -61,7 +59,7 @@ impl<L: Listen> Stream for Incoming<L> {
                 Ok(stream) if L::may_enter(&stream) => {
                     // Beyond the limit the connection is dropped here, which closes it.
                     if let Some(admitted) = self.slots.admit(stream) {
-                        return Poll::Ready(Some(Ok(admitted)));
+                        return Poll::Ready(admitted);
                     }
                 }
                 Ok(_stranger) => {}
@@ -91,7 +89,6 @@ mod tests {
     use std::time::Duration;
 
     use tokio::io::DuplexStream;
-    use tokio_stream::StreamExt;
 
     use super::super::quota::House;
     use super::{Incoming, Listen, Slots};
@@ -128,7 +125,7 @@ mod tests {
         let slots = Slots::new(1, House::new(Duration::ZERO, Arc::new(|_| {})));
         let mut incoming = Incoming::new(Script(script.into()), slots);
         let before = tokio::time::Instant::now();
-        assert!(incoming.next().await.is_some());
+        incoming.next().await;
         assert_eq!(
             before.elapsed(),
             2 * super::PAUSE,

@@ -10,11 +10,9 @@ use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep};
-use tonic::service::Interceptor;
-use tonic::transport::server::Connected;
-use tonic::{Request, Status};
 
 use super::quota::{Account, House};
+use super::status::{Code, Status};
 
 /// Maximum time until the first admitted request of a connection.
 const GREETING_TIME: Duration = Duration::from_secs(5);
@@ -48,7 +46,7 @@ impl Slots {
     }
 
     /// Takes a slot for the connection, if there is one for at least a refusal.
-    pub(super) fn admit<S>(&self, stream: S) -> Option<Admitted<S>> {
+    pub(super) fn admit(&self, stream: impl Duplex) -> Option<Admitted> {
         let before = self.taken.fetch_add(1, Ordering::Relaxed);
         let slot = Slot(Arc::clone(&self.taken));
         let pass = Arc::new(Pass {
@@ -58,7 +56,7 @@ impl Slots {
         });
         let greeting = Some(Box::pin(tokio::time::sleep(GREETING_TIME)));
         let admitted = Admitted {
-            stream,
+            stream: Box::new(stream),
             pass,
             greeting,
             stall: None,
@@ -68,7 +66,7 @@ impl Slots {
     }
 }
 
-/// Data that requests carry about their connection.
+/// What is known of a connection.
 pub(super) struct Pass {
     crowded: bool,
     known: AtomicBool,
@@ -82,24 +80,26 @@ impl Pass {
     }
 }
 
+/// A connection of any listener. One type for all of them, so that the code of the protocol is
+/// compiled once.
+pub(super) trait Duplex: AsyncRead + AsyncWrite + Unpin + Send + 'static {}
+
+impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> Duplex for S {}
+
 /// A connection with a slot.
-pub(super) struct Admitted<S> {
-    stream: S,
+pub(super) struct Admitted {
+    stream: Box<dyn Duplex>,
     pass: Arc<Pass>,
     greeting: Option<Pin<Box<Sleep>>>,
     stall: Option<Pin<Box<Sleep>>>,
     _slot: Slot,
 }
 
-impl<S> Connected for Admitted<S> {
-    type ConnectInfo = Arc<Pass>;
-
-    fn connect_info(&self) -> Arc<Pass> {
-        Arc::clone(&self.pass)
+impl Admitted {
+    pub(super) fn pass(&self) -> &Arc<Pass> {
+        &self.pass
     }
-}
 
-impl<S> Admitted<S> {
     /// Returns an error if the connection has had no admitted request in time.
     fn check_greeting(&mut self, context: &mut Context<'_>) -> io::Result<()> {
         let Some(greeting) = &mut self.greeting else {
@@ -134,7 +134,7 @@ impl<S> Admitted<S> {
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Admitted<S> {
+impl AsyncRead for Admitted {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -146,7 +146,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Admitted<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Admitted<S> {
+impl AsyncWrite for Admitted {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -194,18 +194,14 @@ impl Gate {
             crowded: crowded.into(),
         }
     }
-}
 
-impl Interceptor for Gate {
-    fn call(&mut self, request: Request<()>) -> Result<Request<()>, Status> {
-        let pass = request.extensions().get::<Arc<Pass>>();
-        if pass.is_none_or(|pass| pass.crowded) {
-            return Err(Status::resource_exhausted(&*self.crowded));
+    /// Lets a request of a connection through, unless there are too many connections.
+    pub(super) fn check(&self, pass: &Pass) -> Result<(), Status> {
+        if pass.crowded {
+            return Err(Status::new(Code::ResourceExhausted, &*self.crowded));
         }
-        if let Some(pass) = pass {
-            pass.known.store(true, Ordering::Relaxed);
-        }
-        Ok(request)
+        pass.known.store(true, Ordering::Relaxed);
+        Ok(())
     }
 }
 

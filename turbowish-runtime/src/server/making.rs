@@ -11,12 +11,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use tokio::sync::oneshot;
-use tonic::Status;
 use turbowish_model::query::{Budget, MAX_STEPS, Overrun, Query};
 use turbowish_wire::{framing, proto};
 
 use super::Source;
 use super::quota::{Account, Load};
+use super::status::{Code, Status};
 use super::worker::Worker;
 
 /// Maximum processor time of a query whose filters take long: half of the time for which a console
@@ -34,9 +34,8 @@ pub(super) struct Made {
 }
 
 /// Charge of a snapshot on an account, until it is encoded.
-#[derive(Clone)]
 pub(super) struct Unsent {
-    _load: Option<Arc<Load>>,
+    _load: Arc<Load>,
 }
 
 /// A query and its origin.
@@ -44,7 +43,7 @@ pub(super) struct Unsent {
 pub(super) struct Asked {
     pub(super) source: Arc<dyn Source>,
     pub(super) query: Arc<Query>,
-    pub(super) account: Option<Arc<Account>>,
+    pub(super) account: Arc<Account>,
 }
 
 /// Set when nothing waits for the answer any more.
@@ -62,9 +61,7 @@ impl Asked {
     pub(super) async fn answer(self, worker: Worker) -> Result<Made, Status> {
         let abandoned = Abandoned::default();
         loop {
-            if let Some(account) = &self.account {
-                account.room().await;
-            }
+            self.account.room().await;
             let (tell, told) = oneshot::channel();
             let (asked, is_abandoned) = (self.clone(), abandoned.0.clone());
             let job = move || {
@@ -72,13 +69,14 @@ impl Asked {
                 drop(tell.send(asked.make(&is_abandoned)));
             };
             worker.push(Box::new(job)).map_err(|fault| {
-                Status::resource_exhausted(format!("no thread is available to answer: {fault}"))
+                let text = format!("no thread is available to answer: {fault}");
+                Status::new(Code::ResourceExhausted, text)
             })?;
             match told.await {
                 Ok(Some(made)) => return made,
                 // Earlier jobs have used the room.
                 Ok(None) => {}
-                Err(_) => return Err(Status::internal("the query panicked")),
+                Err(_) => return Err(Status::new(Code::Internal, "the query panicked")),
             }
         }
     }
@@ -87,13 +85,9 @@ impl Asked {
     fn make(&self, abandoned: &AtomicBool) -> Option<Result<Made, Status>> {
         let is_abandoned = || abandoned.load(Ordering::Relaxed);
         if is_abandoned() {
-            return Some(Err(Status::cancelled("nobody waits for it")));
+            return Some(Err(Status::new(Code::Cancelled, "nobody waits for it")));
         }
-        if !self
-            .account
-            .as_ref()
-            .is_none_or(|account| account.has_room())
-        {
+        if !self.account.has_room() {
             return None;
         }
         let begun = self.source.used();
@@ -113,15 +107,12 @@ impl Asked {
         Some(match snapshot {
             Ok(snapshot) => Ok(Made {
                 took,
-                unsent: self.unsent(framing::size(&snapshot)),
+                unsent: Unsent {
+                    _load: self.account.load(framing::size(&snapshot)),
+                },
                 snapshot,
             }),
-            Err(fault) => Err(Status::invalid_argument(fault.to_string())),
+            Err(fault) => Err(Status::new(Code::InvalidArgument, fault.to_string())),
         })
-    }
-
-    fn unsent(&self, bytes: usize) -> Unsent {
-        let load = self.account.as_ref().map(|account| account.load(bytes));
-        Unsent { _load: load }
     }
 }

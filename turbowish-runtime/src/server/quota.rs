@@ -9,12 +9,12 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
+use bytes::Bytes;
 use tokio::time::Instant;
-use tonic::Status;
-use tonic::codegen::Bytes;
 
 use super::Say;
 use super::lock;
+use super::status::{Code, Status};
 
 /// A connection that holds this many bytes gets no further message.
 const BYTES_EACH: usize = 8 << 20;
@@ -177,9 +177,10 @@ impl Account {
         if self.watches.fetch_add(1, Ordering::Relaxed) < WATCHES {
             return Ok(watching);
         }
-        Err(Status::resource_exhausted(format!(
+        let text = format!(
             "this connection has {WATCHES} watches open, which is its limit: close one of them"
-        )))
+        );
+        Err(Status::new(Code::ResourceExhausted, text))
     }
 }
 

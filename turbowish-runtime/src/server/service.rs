@@ -3,17 +3,18 @@
 
 use std::sync::Arc;
 
-use tonic::{Request, Response, Status};
+use bytes::Bytes;
 use turbowish_model::query::Query;
 use turbowish_model::snapshot::Table;
 use turbowish_wire::convert::Malformed;
-use turbowish_wire::proto::turbowish_server::Turbowish;
+use turbowish_wire::framing::{self, Unreadable};
 use turbowish_wire::{Action, PROTOCOL, VERSION, proto};
 
-use super::admit::Pass;
-use super::answer::Live;
+use super::admit::{Gate, Pass};
+use super::answer::{Answer, too_large};
 use super::making::{Asked, Making};
 use super::quota::Account;
+use super::status::{Code, Status};
 use super::watch::Watch;
 use super::worker::Worker;
 use super::{Config, Refused, Source};
@@ -32,6 +33,28 @@ pub(super) struct Service {
     max_rows: u32,
 }
 
+/// The requests of the protocol.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Method {
+    Hello,
+    Read,
+    Watch,
+    Control,
+}
+
+impl Method {
+    /// The method with this path.
+    pub(super) fn of(path: &str) -> Option<Self> {
+        match path.strip_prefix("/turbowish.v1.Turbowish/")? {
+            "Hello" => Some(Self::Hello),
+            "Read" => Some(Self::Read),
+            "Watch" => Some(Self::Watch),
+            "Control" => Some(Self::Control),
+            _ => None,
+        }
+    }
+}
+
 impl Service {
     pub(super) fn new(source: Arc<dyn Source>, config: &Config) -> Self {
         Self {
@@ -43,10 +66,82 @@ impl Service {
         }
     }
 
+    /// The gate before the service.
+    pub(super) fn gate(&self, max_clients: usize) -> Gate {
+        Gate::new(&self.label(), max_clients)
+    }
+
     /// Name of this process in refusals.
-    pub(super) fn label(&self) -> String {
+    fn label(&self) -> String {
         let process = self.source.process();
         format!("{} {}", process.name, process.pid)
+    }
+
+    /// Answers a request: the frame of its message.
+    pub(super) async fn answer(
+        self,
+        method: Method,
+        frame: Vec<u8>,
+        pass: Arc<Pass>,
+    ) -> Result<Answer, Status> {
+        let account = Arc::clone(pass.account());
+        match method {
+            Method::Hello => {
+                framing::message::<proto::HelloRequest>(&frame).map_err(unreadable)?;
+                Ok(Answer::whole(
+                    account,
+                    framed(framing::frame(&self.hello()))?,
+                ))
+            }
+            Method::Read => {
+                let query = self.query(framing::message(&frame).map_err(unreadable)?)?;
+                let made = self.make(&Arc::new(query), &account).await?;
+                // Counted as a message from here on, and no more as a snapshot.
+                Ok(Answer::whole(
+                    account,
+                    framed(framing::frame(&made.snapshot))?,
+                ))
+            }
+            Method::Watch => {
+                let proto::WatchRequest { query, interval_ns } =
+                    framing::message(&frame).map_err(unreadable)?;
+                let query = query
+                    .ok_or_else(|| Status::new(Code::InvalidArgument, "a watch needs a query"))?;
+                let query = self.query(query)?;
+                let watch = Watch::start(self, query, interval_ns, Arc::clone(&account)).await?;
+                Ok(Answer::live(account, watch).await)
+            }
+            Method::Control => {
+                let reply = self.control(&frame)?;
+                Ok(Answer::whole(account, framed(framing::frame(&reply))?))
+            }
+        }
+    }
+
+    fn hello(&self) -> proto::HelloReply {
+        // A client of another protocol must be able to read this, and to report it.
+        proto::HelloReply {
+            protocol: PROTOCOL,
+            version: VERSION.to_owned(),
+            process: Some(self.source.process().into()),
+            read_only: self.read_only,
+        }
+    }
+
+    fn control(&self, frame: &[u8]) -> Result<proto::ControlReply, Status> {
+        let request: proto::ControlRequest = framing::message(frame).map_err(unreadable)?;
+        if self.read_only {
+            let text = format!("{} is read-only: consoles can only read", self.label());
+            return Err(Status::new(Code::PermissionDenied, text));
+        }
+        match Action::try_from(request).map_err(malformed)? {
+            Action::SetAccounting(to) => self.source.set_accounting(to),
+            Action::PauseTask(order) => self.source.pause_task(&order).map_err(refused)?,
+            Action::ResumeTask(task) => self.source.resume_task(task).map_err(refused)?,
+        }
+        Ok(proto::ControlReply {
+            process: Some(self.source.process().into()),
+        })
     }
 
     /// Converts a message to a query, within the limit of rows.
@@ -61,11 +156,11 @@ impl Service {
     }
 
     /// Begins to answer a query for the connection with this account.
-    pub(super) fn make(&self, query: &Arc<Query>, account: Option<&Arc<Account>>) -> Making {
+    pub(super) fn make(&self, query: &Arc<Query>, account: &Arc<Account>) -> Making {
         let asked = Asked {
             source: self.source.clone(),
             query: query.clone(),
-            account: account.cloned(),
+            account: account.clone(),
         };
         let worker = if query.filter_len() > LONG_FILTER {
             &self.slow_worker
@@ -81,83 +176,26 @@ fn limit(asked: u32, max: u32) -> u32 {
     if asked == 0 { max } else { asked.min(max) }
 }
 
-/// The account of the connection that a request came by.
-fn account<T>(request: &Request<T>) -> Option<Arc<Account>> {
-    let pass = request.extensions().get::<Arc<Pass>>()?;
-    Some(Arc::clone(pass.account()))
+fn framed(frame: Option<Vec<u8>>) -> Result<Bytes, Status> {
+    frame.map(Bytes::from).ok_or_else(too_large)
+}
+
+fn unreadable(fault: Unreadable) -> Status {
+    let code = match fault {
+        Unreadable::Heavy(_) => Code::OutOfRange,
+        _ => Code::Internal,
+    };
+    Status::new(code, format!("unreadable request: {fault}"))
 }
 
 fn malformed(fault: Malformed) -> Status {
-    Status::invalid_argument(format!("invalid request: {fault}"))
+    Status::new(Code::InvalidArgument, format!("invalid request: {fault}"))
 }
 
 fn refused(why: Refused) -> Status {
-    let text = why.to_string();
-    match why {
-        Refused::NoTask => Status::not_found(text),
-        _ => Status::failed_precondition(text),
-    }
-}
-
-#[tonic::async_trait]
-impl Turbowish for Service {
-    type WatchStream = tokio_stream::Empty<Result<proto::Snapshot, Status>>;
-
-    async fn hello(
-        &self,
-        _request: Request<proto::HelloRequest>,
-    ) -> Result<Response<proto::HelloReply>, Status> {
-        // A client of another protocol must be able to read this, and to report it.
-        Ok(Response::new(proto::HelloReply {
-            protocol: PROTOCOL,
-            version: VERSION.to_owned(),
-            process: Some(self.source.process().into()),
-            read_only: self.read_only,
-        }))
-    }
-
-    async fn read(
-        &self,
-        request: Request<proto::Query>,
-    ) -> Result<Response<proto::Snapshot>, Status> {
-        let account = account(&request);
-        let query = self.query(request.into_inner())?;
-        let made = self.make(&Arc::new(query), account.as_ref()).await?;
-        let mut response = Response::new(made.snapshot);
-        response.extensions_mut().insert(made.unsent);
-        Ok(response)
-    }
-
-    async fn watch(
-        &self,
-        request: Request<proto::WatchRequest>,
-    ) -> Result<Response<Self::WatchStream>, Status> {
-        let account = account(&request);
-        let proto::WatchRequest { query, interval_ns } = request.into_inner();
-        let query =
-            self.query(query.ok_or_else(|| Status::invalid_argument("a watch needs a query"))?)?;
-        let watching = account.as_ref().map(Account::watch).transpose()?;
-        let watch = Watch::start(self.clone(), query, interval_ns, account, watching).await?;
-        let mut response = Response::new(tokio_stream::empty());
-        response.extensions_mut().insert(Live::new(watch));
-        Ok(response)
-    }
-
-    async fn control(
-        &self,
-        request: Request<proto::ControlRequest>,
-    ) -> Result<Response<proto::ControlReply>, Status> {
-        if self.read_only {
-            let text = format!("{} is read-only: consoles can only read", self.label());
-            return Err(Status::permission_denied(text));
-        }
-        match Action::try_from(request.into_inner()).map_err(malformed)? {
-            Action::SetAccounting(to) => self.source.set_accounting(to),
-            Action::PauseTask(order) => self.source.pause_task(&order).map_err(refused)?,
-            Action::ResumeTask(task) => self.source.resume_task(task).map_err(refused)?,
-        }
-        Ok(Response::new(proto::ControlReply {
-            process: Some(self.source.process().into()),
-        }))
-    }
+    let code = match why {
+        Refused::NoTask => Code::NotFound,
+        _ => Code::FailedPrecondition,
+    };
+    Status::new(code, why.to_string())
 }

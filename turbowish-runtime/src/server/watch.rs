@@ -10,14 +10,13 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use tokio::time::{Instant, Sleep};
-use tokio_stream::Stream;
-use tonic::Status;
 use turbowish_model::account::time::MinOfLastTwo;
 use turbowish_model::query::Query;
 
 use super::making::{Made, Making};
 use super::quota::{Account, Watching};
 use super::service::Service;
+use super::status::Status;
 
 const SHORTEST: Duration = Duration::from_millis(100);
 const LONGEST: Duration = Duration::from_secs(10);
@@ -35,7 +34,7 @@ const FREE_AGAIN: u32 = 25;
 pub(super) struct Watch {
     service: Service,
     query: Arc<Query>,
-    account: Option<Arc<Account>>,
+    account: Arc<Account>,
     first: Option<Made>,
     /// The next one, once it is due.
     making: Option<Making>,
@@ -43,7 +42,7 @@ pub(super) struct Watch {
     begun: Instant,
     pace: Pace,
     due: Pin<Box<Sleep>>,
-    _watching: Option<Watching>,
+    _watching: Watching,
 }
 
 impl Watch {
@@ -51,9 +50,9 @@ impl Watch {
         service: Service,
         query: Query,
         interval_ns: u64,
-        account: Option<Arc<Account>>,
-        watching: Option<Watching>,
+        account: Arc<Account>,
     ) -> Result<Self, Status> {
+        let watching = account.watch()?;
         let query = Arc::new(query);
         let mut pace = Pace {
             asked: clamp(interval_ns),
@@ -61,7 +60,7 @@ impl Watch {
             slowed: false,
         };
         let begun = Instant::now();
-        let first = pace.with_pace(service.make(&query, account.as_ref()).await?);
+        let first = pace.with_pace(service.make(&query, &account).await?);
         let next = Duration::from_nanos(first.snapshot.pace_ns);
         let due = tokio::time::sleep_until(begun + next);
         Ok(Self {
@@ -75,6 +74,29 @@ impl Watch {
             due: Box::pin(due),
             _watching: watching,
         })
+    }
+
+    /// The next snapshot, once it is due and made.
+    pub(super) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Result<Made, Status>> {
+        if let Some(first) = self.first.take() {
+            return Poll::Ready(Ok(first));
+        }
+        if self.making.is_none() {
+            ready!(self.due.as_mut().poll(context));
+            // A client that was away gets one snapshot, not all that it missed.
+            self.begun = Instant::now();
+        }
+        let begin = || self.service.make(&self.query, &self.account);
+        let making = self.making.get_or_insert_with(begin);
+        let made = ready!(making.as_mut().poll(context));
+        self.making = None;
+        let told = made.map(|made| self.pace.with_pace(made));
+        let next = match &told {
+            Ok(made) => Duration::from_nanos(made.snapshot.pace_ns),
+            Err(_) => self.pace.asked,
+        };
+        self.due.as_mut().reset(self.begun + next);
+        Poll::Ready(told)
     }
 }
 
@@ -110,33 +132,6 @@ impl Pace {
         }
         let share = usual.saturating_mul(SHARE).min(LONGEST);
         self.asked.max(share)
-    }
-}
-
-impl Stream for Watch {
-    type Item = Result<Made, Status>;
-
-    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        let this = &mut *self;
-        if let Some(first) = this.first.take() {
-            return Poll::Ready(Some(Ok(first)));
-        }
-        if this.making.is_none() {
-            ready!(this.due.as_mut().poll(context));
-            // A client that was away gets one snapshot, not all that it missed.
-            this.begun = Instant::now();
-        }
-        let begin = || this.service.make(&this.query, this.account.as_ref());
-        let making = this.making.get_or_insert_with(begin);
-        let made = ready!(making.as_mut().poll(context));
-        this.making = None;
-        let told = made.map(|made| this.pace.with_pace(made));
-        let next = match &told {
-            Ok(made) => Duration::from_nanos(made.snapshot.pace_ns),
-            Err(_) => this.pace.asked,
-        };
-        this.due.as_mut().reset(this.begun + next);
-        Poll::Ready(Some(told))
     }
 }
 

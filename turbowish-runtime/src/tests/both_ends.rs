@@ -16,7 +16,7 @@ use turbowish_model::event::{CallEvent, ConsoleEvent, Event, EventKind};
 use turbowish_testing::mock::{self, Mock, Step, WORKERS};
 
 use self::world::World;
-use super::stage::{alone, set_time};
+use super::stage::{EarlyBirths, alone, set_time};
 use crate::hot::{switch, thread};
 use crate::monitor::Monitor;
 
@@ -71,7 +71,8 @@ fn play(seed: u64, decisions: u32, switches: bool) -> Vec<Event> {
 
 /// Of so many seeds; returns how many queries met live calls, and polls of calls that came late.
 fn check(seeds: std::ops::Range<u64>, switches: bool) -> [usize; 2] {
-    let _alone = alone();
+    let alone = alone();
+    let _early = EarlyBirths::of(&alone);
     let mut met = [0; 2];
     for seed in seeds {
         let told = play(seed, 250, switches);

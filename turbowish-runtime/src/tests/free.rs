@@ -109,7 +109,8 @@ fn pauses_in_the_middle_of_everything_leave_no_absurd_number() {
             .procs
             .iter()
             .map(|proc| proc.sum(Sum::Running));
-        assert_eq!(running.sum::<u64>(), totals.busy.values().sum::<u64>());
+        let running: u64 = running.sum();
+        assert_eq!(running, totals.busy.values().sum::<u64>());
         for proc in &totals.aggregate.procs {
             // Every moment of every call is unstarted, in a poll, or between two.
             let parts = proc.sum(Sum::Unstarted) + proc.sum(Sum::Hold) + waited(proc);

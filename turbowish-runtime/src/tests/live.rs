@@ -27,7 +27,7 @@ use turbowish_testing::streams::{Manner, awaits, moves, stream};
 
 use self::program::{Actor, Program, unplayable};
 use self::stage::{Part, Stage};
-use super::stage::{alone, set_time};
+use super::stage::{EarlyBirths, alone, set_time};
 use crate::hot::{clock, proc, switch, thread};
 use crate::monitor::collector::Collector;
 
@@ -102,7 +102,8 @@ fn compare(check: &mut Check<'_>, program: &Program, window: u64) {
 
 #[test]
 fn programs_give_the_numbers_of_the_vectors() {
-    let _alone = alone();
+    let alone = alone();
+    let _early = EarlyBirths::of(&alone);
     let text = include_str!("../../../turbowish-model/tests/occupancy-vectors.json");
     let (mut played, mut direct, mut left_out) = (0, 0, Vec::new());
     for vector in check::read(text).expect("vectors") {
@@ -164,7 +165,8 @@ proptest! {
     })]
     #[test]
     fn random_programs_give_the_numbers_of_the_second_accountant(moves in moves(), later in any::<u8>()) {
-        let _alone = alone();
+        let alone = alone();
+        let _early = EarlyBirths::of(&alone);
         let (_, mismatches) = check_random(stream(&moves, Manner::Program, 0), later);
         prop_assert!(mismatches.is_empty(), "{mismatches}");
         let events = awaits(&moves, 0);

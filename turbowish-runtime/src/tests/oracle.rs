@@ -3,7 +3,7 @@
 //!
 //! Nothing is shared with the ledger but the definitions: no starts, no ends, no subtraction.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use turbowish_model::account::aggregate::{Aggregate, Anomaly};
 use turbowish_model::account::counters::{Population, Sum};
@@ -27,6 +27,8 @@ pub(super) enum End {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
+    /// Created after this event of this thread, and not counted yet.
+    Unborn(usize, u64),
     Unstarted,
     Open,
     Waiting,
@@ -60,11 +62,19 @@ pub(super) struct Oracle {
     sums: Sums,
     busy: u64,
     leaked: usize,
+    /// Every creation is counted at once.
+    is_early: bool,
+    /// Procs of which every creation is counted at once.
+    early: BTreeSet<usize>,
+    /// Events of each thread so far.
+    events: Vec<u64>,
 }
 
 impl Oracle {
-    pub(super) fn new(threads: usize) -> Self {
+    pub(super) fn new(threads: usize, is_early: bool) -> Self {
         Self {
+            is_early,
+            events: vec![0; threads],
             stacks: (0..threads).map(|_| Vec::new()).collect(),
             ..Self::default()
         }
@@ -117,7 +127,8 @@ impl Oracle {
         }
         for id in 0..self.calls.len() {
             let call = &self.calls[id];
-            if call.epoch != self.epoch || call.state == State::Over {
+            let uncounted = matches!(call.state, State::Over | State::Unborn(..));
+            if call.epoch != self.epoch || uncounted {
                 continue;
             }
             let (proc, state) = (call.proc, call.state);
@@ -125,7 +136,7 @@ impl Oracle {
             match state {
                 State::Unstarted => self.add(proc, "unstarted", by),
                 State::Waiting => self.add(proc, "yielded", by),
-                State::Open | State::Over => {}
+                State::Open | State::Over | State::Unborn(..) => {}
             }
         }
         for thread in 0..self.stacks.len() {
@@ -174,10 +185,29 @@ impl Oracle {
         });
         self.leaked += 1;
         let id = self.calls.len() - 1;
-        if self.armed {
+        if self.armed && (self.is_early || self.early.contains(&proc)) {
             self.register(thread, id);
+            self.events[thread] += 1;
+        } else if self.armed {
+            let call = &mut self.calls[id];
+            call.epoch = self.epoch;
+            call.state = State::Unborn(thread, self.events[thread]);
+            let creator = self.stacks[thread].last();
+            let creator = creator.map_or(NONE, |top| self.calls[top.call].proc);
+            self.calls[id].creator = creator;
         }
         id
+    }
+
+    /// Counts a call that was created before: in its first poll, or when it is dropped without one.
+    fn bear(&mut self, id: usize) {
+        let Account { proc, creator, .. } = self.calls[id];
+        self.calls[id].state = State::Unstarted;
+        self.add(proc, "calls", 1);
+        self.add(proc, "live", 1);
+        if creator != NONE {
+            self.edge(proc, "created", creator, 1);
+        }
     }
 
     fn register(&mut self, thread: usize, id: usize) {
@@ -207,7 +237,15 @@ impl Oracle {
         if self.calls[id].epoch != self.epoch {
             self.add(NONE, "late", 1);
             self.register(thread, id);
+            self.events[thread] += 1;
         }
+        if let State::Unborn(by, event) = self.calls[id].state {
+            if (by, event) != (thread, self.events[thread]) {
+                self.early.insert(self.calls[id].proc);
+            }
+            self.bear(id);
+        }
+        self.events[thread] += 1;
         let call = &mut self.calls[id];
         call.state = State::Open;
         call.polls += 1;
@@ -222,6 +260,7 @@ impl Oracle {
         if !self.armed || token.0 != Some(self.epoch) {
             return;
         }
+        self.events[thread] += 1;
         let frame = self.stacks[thread].pop().expect("the frame is open");
         assert_eq!(frame.call, id, "frames nest");
         let proc = self.calls[id].proc;
@@ -261,13 +300,25 @@ impl Oracle {
         self.sums.retain(|_, sum| *sum > 0);
     }
 
-    pub(super) fn dropped(&mut self, id: usize) {
+    pub(super) fn dropped(&mut self, thread: usize, id: usize) {
         self.leaked -= 1;
+        let is_live = self.armed && self.calls[id].epoch == self.epoch;
+        if is_live && matches!(self.calls[id].state, State::Unborn(..)) {
+            self.bear(id);
+        }
+        if is_live && self.calls[id].state != State::Over {
+            self.events[thread] += 1;
+        }
         let call = &self.calls[id];
         if self.armed && call.epoch == self.epoch && call.state != State::Over {
             assert_ne!(call.state, State::Open, "a poll borrows its call");
             self.over(id, "cancelled");
         }
+    }
+
+    /// Another thread takes the place of this one, with events of its own.
+    pub(super) fn left(&mut self, thread: usize) {
+        self.events[thread] += 1 << 32;
     }
 
     /// Calls that are not dropped.

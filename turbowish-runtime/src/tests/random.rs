@@ -12,7 +12,7 @@ use proptest::collection::vec;
 use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop_oneof, proptest};
 
 use super::oracle::{End, Oracle, Sums, between, read, same};
-use super::stage::{advance, alone, ours};
+use super::stage::{EarlyBirths, advance, alone, ours};
 use crate::hot::call::{Call, at, call, enter};
 use crate::hot::probe::Fallible;
 use crate::hot::proc::Proc;
@@ -151,7 +151,7 @@ impl Future for Shadowed {
 
 impl Drop for Shadowed {
     fn drop(&mut self) {
-        self.play.oracle().dropped(self.id);
+        self.play.oracle().dropped(THREAD.get(), self.id);
     }
 }
 
@@ -286,7 +286,7 @@ impl Play {
         }
         let thread = THREAD.get();
         let depth = switch::epoch()
-            .and_then(|epoch| thread::with(epoch, |thread| thread.ledger.depth()))
+            .and_then(|epoch| thread::with(epoch, |thread| thread.ledger.open_polls().len()))
             .unwrap_or(0);
         assert_eq!(depth as usize, self.oracle().depth(thread), "open polls");
     }
@@ -316,7 +316,7 @@ impl Play {
         self.advance(by);
         drop(entered);
         self.oracle().end(thread, id, &token, End::Ready);
-        self.oracle().dropped(id);
+        self.oracle().dropped(thread, id);
     }
 
     fn switch(&self) {
@@ -539,8 +539,10 @@ static ALL: [Proc; PROCS] = [
     Proc::new::<Scheduled>("::d", "4 random.rs"),
 ];
 
-fn check(threads: usize, script: Vec<(usize, Op)>) {
-    let _alone = alone();
+fn check(threads: usize, script: Vec<(usize, Op)>, is_early: bool) {
+    let alone = alone();
+    let _early = is_early.then(|| EarlyBirths::of(&alone));
+    ALL.iter().for_each(Proc::forget_early);
     // What tests before this one left, if they failed.
     switch::disarm();
     thread::take_enrolled();
@@ -553,7 +555,7 @@ fn check(threads: usize, script: Vec<(usize, Op)>) {
         at_it: (0..=threads).map(|_| AtomicBool::new(false)).collect(),
         calls: Mutex::default(),
         over: Mutex::default(),
-        oracle: Mutex::new(Oracle::new(threads + 1)),
+        oracle: Mutex::new(Oracle::new(threads + 1, is_early)),
         monitor: Monitor::new("random".to_owned()),
         past: Mutex::default(),
         procs: ALL.iter().collect(),
@@ -612,7 +614,10 @@ impl Play {
                 })
             };
             match life() {
-                Ok(left) => goes_on = left,
+                Ok(left) => {
+                    goes_on = left;
+                    self.oracle().left(thread);
+                }
                 Err(panic) => {
                     // Nobody waits for a turn that does not come.
                     *self.at.lock().expect("at") = usize::MAX;
@@ -634,7 +639,7 @@ fn a_program_may_end_with_a_tick() {
         Op::Ticks(1),
         Op::Create(0),
     ];
-    check(1, ops.map(|op| (0, op)).to_vec());
+    check(1, ops.map(|op| (0, op)).to_vec(), true);
 }
 
 proptest! {
@@ -645,6 +650,14 @@ proptest! {
         (threads, script) in (1..4usize)
             .prop_flat_map(|threads| (Just(threads), vec((0..threads, op()), 1..300)))
     ) {
-        check(threads, script);
+        check(threads, script, true);
+    }
+
+    #[test]
+    fn it_is_so_if_births_are_known_by_events_alone(
+        (threads, script) in (1..4usize)
+            .prop_flat_map(|threads| (Just(threads), vec((0..threads, op()), 1..300)))
+    ) {
+        check(threads, script, false);
     }
 }

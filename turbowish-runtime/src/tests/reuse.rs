@@ -14,7 +14,7 @@ use futures::stream::FuturesUnordered;
 use turbowish_macros::instrument;
 use turbowish_model::account::counters::Sum;
 
-use super::stage::{advance, alone};
+use super::stage::{EarlyBirths, advance, alone};
 use crate::hot::call::{REUSE, at, call};
 use crate::hot::probe::Other;
 use crate::hot::proc::Proc;
@@ -396,7 +396,8 @@ fn check(name: &str, program: fn() -> Boxed<()>) {
 
 #[test]
 fn no_time_moves_between_procs() {
-    let _alone = alone();
+    let alone = alone();
+    let _early = EarlyBirths::of(&alone);
     switch::disarm();
     let programs: &[(&str, Program)] = &[
         ("straight", || Box::pin(straight())),

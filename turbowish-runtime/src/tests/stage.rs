@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
 
 use quanta::{Clock, Mock};
 
-use crate::hot::{clock, switch, thread};
+use crate::hot::{clock, proc, switch, thread};
 use crate::lock::lock;
 
 /// The hand-set clock of this test process.
@@ -34,6 +34,22 @@ pub(crate) const OURS: &str = "ours";
 /// For such a thread.
 pub(super) fn ours() -> std::thread::Builder {
     std::thread::Builder::new().name(OURS.to_owned())
+}
+
+/// Every creation of a call is recorded at once, with its time, until this is dropped.
+pub(super) struct EarlyBirths(());
+
+impl EarlyBirths {
+    pub(super) fn of(_alone: &MutexGuard<'static, ()>) -> Self {
+        proc::EARLY.store(true, Ordering::Relaxed);
+        Self(())
+    }
+}
+
+impl Drop for EarlyBirths {
+    fn drop(&mut self) {
+        proc::EARLY.store(false, Ordering::Relaxed);
+    }
 }
 
 /// The machine's own clock, until this is dropped.

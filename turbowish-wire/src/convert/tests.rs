@@ -72,14 +72,14 @@ impl Distinct {
     /// A row whose numbers, texts and flags are set.
     fn plain<R: Record>(&mut self) -> R {
         let mut row = R::default();
-        for field in R::fields() {
+        for set in R::setters() {
             let values = [
                 Parsed::Number(self.number().into()),
                 Parsed::Number(self.small().into()),
                 Parsed::Text(self.text()),
                 Parsed::Flag(true),
             ];
-            let _set = values.iter().find_map(|value| field.write(&mut row, value));
+            let _is_set = values.iter().find_map(|value| set(&mut row, value));
         }
         row
     }

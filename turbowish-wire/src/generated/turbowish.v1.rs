@@ -1585,7 +1585,7 @@ pub mod turbowish_client {
     }
 }
 /// Generated server implementations.
-#[cfg(feature = "server")]
+#[cfg(feature = "client")]
 pub mod turbowish_server {
     #![allow(
         unused_variables,

@@ -295,9 +295,13 @@ impl ProcStats {
         }
     }
 
-    pub(crate) fn is_still(&self) -> bool {
-        let mut sites = self.sites.iter();
-        self.sums.iter().all(|&sum| sum == 0)
-            && sites.all(|site| site.waited == 0 && site.waits == 0)
+    /// Whether nothing has happened in it since an earlier state.
+    pub(super) fn is_still_since(&self, earlier: &Self) -> bool {
+        let before = earlier.sites.iter().copied();
+        let before = before.chain(core::iter::repeat(SiteStats::default()));
+        let mut sites = self.sites.iter().zip(before);
+        self.sums == earlier.sums
+            && sites
+                .all(|(site, before)| (site.waits, site.waited) == (before.waits, before.waited))
     }
 }

@@ -1,42 +1,61 @@
-//! The counters of all procs on one thread: found with one load, allocated at a proc's first event
-//! on the thread.
+//! Tables by number in which each item is allocated on first use and found with two loads.
 
 use alloc::boxed::Box;
 
 use once_cell::race::OnceBox;
 
-use super::ProcCounters;
-use crate::account::append_vec::AppendVec;
+const CHUNK: usize = 256;
 
-/// Counters by proc id, each allocated at the proc's first event on the thread.
-#[derive(Default)]
-pub(crate) struct CounterPages(AppendVec<OnceBox<ProcCounters>, IN_PLACE>);
+struct Chunk<T>([OnceBox<T>; CHUNK]);
 
-/// Procs found with one load; procs beyond cost a few more instructions.
-const IN_PLACE: usize = 256;
-/// Number of procs that can be accounted; a proc with this id or a higher one cannot.
-pub const PROC_LIMIT: u32 = 1 << 14;
+impl<T> Default for Chunk<T> {
+    fn default() -> Self {
+        Self([const { OnceBox::new() }; CHUNK])
+    }
+}
 
-const _: () = assert!(PROC_LIMIT as usize <= AppendVec::<OnceBox<ProcCounters>, IN_PLACE>::LIMIT);
+/// Items by number, below `256 · CHUNKS`.
+pub(crate) struct Pages<T, const CHUNKS: usize>([OnceBox<Chunk<T>>; CHUNKS]);
 
-impl CounterPages {
-    /// Counters of a proc; `proc` must be below [`PROC_LIMIT`].
-    #[inline]
-    pub(crate) fn at(&self, proc: u32) -> &ProcCounters {
-        let slot = self.0.at(proc as usize);
-        match slot.get() {
-            Some(row) => row,
-            None => make(slot),
+impl<T, const CHUNKS: usize> Default for Pages<T, CHUNKS> {
+    fn default() -> Self {
+        Self([const { OnceBox::new() }; CHUNKS])
+    }
+}
+
+/// Number of chunks for this many items.
+pub(crate) const fn chunks(items: u32) -> usize {
+    (items as usize).div_ceil(CHUNK)
+}
+
+impl<T: Default, const CHUNKS: usize> Pages<T, CHUNKS> {
+    /// The item with this number; the number must be within the limit.
+    #[inline(always)]
+    pub(crate) fn at(&self, number: u32) -> &T {
+        let number = number as usize;
+        let chunk = &self.0[number / CHUNK % CHUNKS];
+        if let Some(chunk) = chunk.get()
+            && let Some(item) = chunk.0[number % CHUNK].get()
+        {
+            return item;
         }
+        make(chunk, number % CHUNK)
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &ProcCounters)> {
-        let rows = self.0.iter();
-        rows.filter_map(|(proc, slot)| Some((proc as u32, slot.get()?)))
+    /// Iterates over the items that are in use, with their numbers.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &T)> {
+        let chunks = self.0.iter().enumerate();
+        let chunks = chunks.filter_map(|(at, chunk)| Some((at, chunk.get()?)));
+        chunks.flat_map(|(at, chunk)| {
+            let items = chunk.0.iter().enumerate();
+            items.filter_map(move |(nth, item)| Some(((at * CHUNK + nth) as u32, item.get()?)))
+        })
     }
 }
 
 #[cold]
-fn make(slot: &OnceBox<ProcCounters>) -> &ProcCounters {
-    slot.get_or_init(Box::default)
+#[inline(never)]
+fn make<T: Default>(chunk: &OnceBox<Chunk<T>>, at: usize) -> &T {
+    let chunk = chunk.get_or_init(Box::default);
+    chunk.0[at].get_or_init(Box::default)
 }

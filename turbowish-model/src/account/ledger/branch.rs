@@ -8,7 +8,7 @@
 use core::sync::atomic::Ordering::Relaxed;
 
 use super::Ledger;
-use super::frame::{BRANCH, FOUND};
+use super::frame::{BESIDE, BRANCH, FOUND};
 use crate::account::branch::Parent;
 use crate::account::call::{DIRECT, FORK, SITE};
 
@@ -19,9 +19,16 @@ impl Ledger {
     pub fn fork(&self, proc: u32) {
         let Some(top) = self.top() else { return };
         let place = top.place.load(Relaxed);
-        if top.proc.load(Relaxed) == proc && place & DIRECT == 0 {
+        if top.proc() == proc && place & DIRECT == 0 {
             top.place.store(place | FORK, Relaxed);
         }
+    }
+
+    /// Whether a call that the innermost one polls may turn out to be a branch.
+    #[inline]
+    #[must_use]
+    pub fn may_be_branch(&self) -> bool {
+        self.top().is_some_and(|top| top.has(FORK | BESIDE))
     }
 
     /// Whether the innermost poll is that of a branch.
@@ -54,8 +61,8 @@ impl Ledger {
         });
         Parent {
             within: within.unwrap_or(0),
-            level: at - base,
-            proc: frame.proc.load(Relaxed),
+            level: self.level(at),
+            proc: frame.proc(),
             site: (frame.place.load(Relaxed) & SITE) as u16,
         }
     }

@@ -11,7 +11,7 @@ use crate::account::sync::{AtomicU32, AtomicU64};
 /// The last group of calls that were dropped in a poll, one right after the other.
 #[derive(Default)]
 pub(super) struct LastDrop {
-    /// Sequence number of the group's last drop.
+    /// Number of the group's last drop among the events of the thread.
     event: AtomicU64,
     /// Proc of the group's first call plus one; 0 if that was no branch of the call that dropped
     /// it.
@@ -33,8 +33,8 @@ impl Ledger {
     /// section of the drop.
     pub(super) fn fall(&self, top: &Frame, call: &Call, proc: u32) {
         let fall = &self.fall;
-        let event = self.sequence.count();
-        let goes_on = event == fall.event.load(Relaxed).wrapping_add(2);
+        let event = self.event();
+        let goes_on = event == fall.event.load(Relaxed).wrapping_add(1);
         fall.event.store(event, Relaxed);
         if goes_on {
             return;
@@ -56,7 +56,7 @@ impl Ledger {
     #[must_use]
     pub fn fallen(&self) -> Option<DropGroup> {
         let fall = &self.fall;
-        let is_last = self.sequence.count() == fall.event.load(Relaxed).wrapping_add(1);
+        let is_last = self.event() == fall.event.load(Relaxed);
         let head = fall.head.load(Relaxed).checked_sub(1).filter(|_| is_last)?;
         let number = fall.number.load(Relaxed);
         Some(DropGroup { head, number })

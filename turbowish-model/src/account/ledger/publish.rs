@@ -28,7 +28,7 @@ impl Ledger {
     #[inline]
     pub fn take_await_stack(&self, each: impl FnMut(AwaitFrame)) -> bool {
         let closed = self.frames.at(self.depth() as usize);
-        let mark = closed.stack_mark.load(Relaxed);
+        let mark = closed.stack_mark();
         let moved = self.moved.load(Relaxed) != 0;
         if moved {
             self.await_stack.take(mark, each);
@@ -42,7 +42,7 @@ impl Ledger {
     /// keeps them: the chain on which its task would resume.
     pub fn look_at_await_stack(&self, mut each: impl FnMut(AwaitFrame)) {
         let closed = self.frames.at(self.depth() as usize);
-        let mark = closed.stack_mark.load(Relaxed);
+        let mark = closed.stack_mark();
         let mut next = None;
         self.await_stack.look(mark, |step| {
             let expected = *next.get_or_insert(step.level);

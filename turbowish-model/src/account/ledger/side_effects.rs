@@ -4,7 +4,7 @@
 use core::sync::atomic::Ordering::Relaxed;
 
 use super::Ledger;
-use super::frame::{Frame, MARKED, ROOT};
+use super::frame::{Frame, MARKED, OVER, ROOT};
 use crate::account::call::{DIRECT, MARK, SITE};
 
 /// A call that had a side effect: it was given an item or a lock, or an item was taken from it.
@@ -57,6 +57,9 @@ impl Ledger {
     /// poll ends. Returns whether the root was marked before this poll and not yet in it.
     #[inline]
     pub fn mark_root(&self) -> bool {
+        if let Some(before) = self.mark_straight_root() {
+            return before;
+        }
         let root = self.frames.at(self.base.load(Relaxed) as usize);
         let place = root.place.load(Relaxed);
         root.place.store(place | MARK | MARKED, Relaxed);
@@ -106,9 +109,11 @@ impl Ledger {
     pub fn head(&self) -> Option<ChainHead> {
         let depth = self.head_at(self.depth().checked_sub(1)?);
         let frame = self.frames.at(depth as usize);
+        // Below a call without a frame all are awaited directly, from the root on.
+        let is_root = !frame.has(OVER);
         Some(ChainHead {
-            level: depth - self.base.load(Relaxed),
-            proc: frame.proc.load(Relaxed),
+            level: if is_root { 0 } else { self.level(depth) },
+            proc: frame.proc(),
             start: frame.start.load(Relaxed),
         })
     }
@@ -117,12 +122,16 @@ impl Ledger {
     /// held when it ended. `head` must belong to the current task.
     #[must_use]
     pub fn is_under(&self, head: &ChainHead) -> bool {
-        let depth = self.base.load(Relaxed) + head.level;
+        if head.level == 0 {
+            return true;
+        }
+        let base = self.base.load(Relaxed);
+        let level = head.level.wrapping_sub(self.skipped(base));
+        let depth = base.wrapping_add(level);
         let frame = || self.frames.at(depth as usize);
-        head.level == 0
-            || depth < self.depth()
-                && frame().start.load(Relaxed) == head.start
-                && frame().proc.load(Relaxed) == head.proc
+        depth < self.depth()
+            && frame().start.load(Relaxed) == head.start
+            && frame().proc() == head.proc
     }
 
     #[inline]
@@ -143,7 +152,7 @@ impl Ledger {
             .filter(|top| top.has(crate::account::call::PENDING))
         {
             let writing = self.write();
-            let row = self.rows.at(top.proc.load(Relaxed));
+            let row = self.procs.at(top.proc());
             row.site(top.place.load(Relaxed)).spurious();
             drop(writing);
         }

@@ -1,7 +1,7 @@
 //! Tests of metrics: a counter is the sum over threads, a gauge has the value set last on any
 //! thread.
 
-use alloc::collections::BTreeMap;
+use crate::ordered::Map;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 
@@ -18,8 +18,8 @@ fn key(site: u32, proc: u32) -> MetricKey {
     MetricKey { site, proc }
 }
 
-fn read<'a>(threads: impl IntoIterator<Item = &'a Metrics>) -> BTreeMap<MetricKey, MetricStats> {
-    let mut all = BTreeMap::new();
+fn read<'a>(threads: impl IntoIterator<Item = &'a Metrics>) -> Map<MetricKey, MetricStats> {
+    let mut all = Map::new();
     for thread in threads {
         thread.read(&mut all, &mut || ());
     }
@@ -94,7 +94,7 @@ proptest! {
         ),
     ) {
         let threads: [Metrics; 3] = Default::default();
-        let mut expected: BTreeMap<MetricKey, MetricStats> = BTreeMap::new();
+        let mut expected: Map<MetricKey, MetricStats> = Map::new();
         for (at, (thread, site, proc, what)) in said.into_iter().enumerate() {
             // A site is either a counter or a gauge.
             let stats = match what {

@@ -10,6 +10,7 @@ use crate::account::branch::{TreeNode, tree};
 use crate::account::task::TaskReading;
 use crate::snapshot::StackRow;
 use crate::snapshot::combinator::Combinator;
+use crate::sorting;
 
 impl<N: Names> Assembly<'_, N> {
     /// Rows of a suspended task's await tree.
@@ -82,7 +83,9 @@ fn children(twigs: &[TreeNode]) -> Vec<Vec<usize>> {
         }
     }
     for branches in &mut children {
-        branches.sort_by_key(|&at| twigs[at].branch.map_or(0, |branch| branch.id));
+        sorting::by_key(branches, |&at| {
+            twigs[at].branch.map_or(0, |branch| branch.id)
+        });
     }
     children
 }

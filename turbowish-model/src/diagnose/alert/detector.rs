@@ -1,7 +1,6 @@
 //! Detector: turns the findings of each scan into alerts that are raised once, keep their identity,
 //! and are cleared once.
 
-use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
 use super::finding::{Finding, Key, Scan, Subject};
@@ -9,7 +8,9 @@ use super::limits::{Limit, Limits};
 use super::memory::Memory;
 use super::{fold, rules, table, words};
 use crate::diagnose::situation::Situation;
+use crate::ordered::{Map, Set};
 use crate::snapshot::alert::Alert;
+use crate::sorting;
 
 /// Maximum number of findings kept at once; further ones are discarded.
 const KEPT: usize = 1_000;
@@ -20,7 +21,7 @@ const KEPT: usize = 1_000;
 pub struct Detector {
     limits: Limits,
     memory: Memory,
-    entries: BTreeMap<Key, Entry>,
+    entries: Map<Key, Entry>,
 }
 
 /// A finding, and how often it was seen.
@@ -70,7 +71,7 @@ impl Detector {
 
     /// Updates the entries with the findings of a scan and those that were folded.
     fn take(&mut self, now: u64, found: Vec<Finding>, folded: Vec<Finding>) {
-        let mut seen = BTreeSet::new();
+        let mut seen = Set::new();
         for finding in found {
             let key = self.adopt(&finding, &seen);
             let key = (finding.alert.pitfall, key);
@@ -115,7 +116,7 @@ impl Detector {
 
     /// The subjects under which a finding is already known; for a cycle, those of the earlier cycle
     /// that it shares tasks and resources with.
-    fn adopt(&self, finding: &Finding, seen: &BTreeSet<Key>) -> BTreeSet<Subject> {
+    fn adopt(&self, finding: &Finding, seen: &Set<Key>) -> Set<Subject> {
         let pitfall = finding.alert.pitfall;
         let key = (pitfall, finding.subjects.clone());
         if !fold::is_cycle(pitfall) || self.entries.contains_key(&key) {
@@ -164,7 +165,9 @@ impl Detector {
         let raised = self.entries.iter().filter(|(_, entry)| entry.raised);
         let mut alerts: Vec<Alert> = raised.map(|(_, entry)| entry.alert(now)).collect();
         // Ties are ordered by identity: the entries are in that order, and the sort is stable.
-        alerts.sort_by_key(|alert| (alert.severity, alert.pitfall, alert.since));
+        sorting::by_key(&mut alerts, |alert| {
+            (alert.severity, alert.pitfall, alert.since)
+        });
         alerts
     }
 }

@@ -1,7 +1,6 @@
 //! Finding: what a rule found in one scan. It has a potential alert, its identity and the parties
 //! that it covers.
 
-use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
@@ -12,6 +11,7 @@ use crate::diagnose::situation::{
     Node, NodeKind, Resource, Situation, Task, TaskKind, WorkerThread,
 };
 use crate::diagnose::wait_graph::Waits;
+use crate::ordered::{Map, Set};
 use crate::snapshot::alert::{Alert, Party, PartyKind, Point};
 use crate::snapshot::pitfall::Pitfall;
 use crate::snapshot::{Place, TaskState};
@@ -26,16 +26,16 @@ pub(super) enum Subject {
 }
 
 /// The identity of an alert.
-pub(super) type Key = (Pitfall, BTreeSet<Subject>);
+pub(super) type Key = (Pitfall, Set<Subject>);
 
 /// What a rule found.
 #[derive(Clone, Debug)]
 pub(super) struct Finding {
-    pub(super) subjects: BTreeSet<Subject>,
+    pub(super) subjects: Set<Subject>,
     /// Ids of the tasks that are part of the finding or wait because of it.
-    pub(super) tasks: BTreeSet<u64>,
+    pub(super) tasks: Set<u64>,
     /// Ids of the resources that are part of the finding.
-    pub(super) resources: BTreeSet<u64>,
+    pub(super) resources: Set<u64>,
     /// The potential alert; the detector replaces `since`.
     pub(super) alert: Alert,
     /// The start is unknown; it counts from the first sighting.
@@ -46,9 +46,9 @@ impl Finding {
     /// Creates a finding of a pitfall that is present since an instant.
     pub(super) fn new(pitfall: Pitfall, since: u64) -> Self {
         Self {
-            subjects: BTreeSet::new(),
-            tasks: BTreeSet::new(),
-            resources: BTreeSet::new(),
+            subjects: Set::new(),
+            tasks: Set::new(),
+            resources: Set::new(),
             alert: Alert {
                 pitfall,
                 severity: table::row(pitfall).severity,
@@ -193,7 +193,7 @@ pub(super) struct Scan<'a> {
     /// Memory of earlier situations.
     pub(super) memory: &'a Memory,
     pub(super) waits: Waits,
-    tasks: BTreeMap<u64, usize>,
+    tasks: Map<u64, usize>,
 }
 
 impl<'a> Scan<'a> {
@@ -204,7 +204,7 @@ impl<'a> Scan<'a> {
             limits,
             memory,
             waits: Waits::of(situation),
-            tasks: tasks.map(|(at, task)| (task.id, at)).collect(),
+            tasks: Map::from_iter(tasks.map(|(at, task)| (task.id, at))),
         }
     }
 
@@ -247,7 +247,7 @@ pub(super) fn is_judged(task: &Task) -> bool {
 /// The leaves of the task's tree, where it waits; the deepest comes last.
 pub(super) fn leaves(task: &Task) -> Vec<&Node> {
     let nodes = task.tree.iter().filter(|node| !node.aside);
-    let parents: BTreeSet<u32> = nodes.clone().filter_map(|node| node.parent).collect();
+    let parents = Set::from_iter(nodes.clone().filter_map(|node| node.parent));
     let leaves = nodes.filter(|node| !parents.contains(&node.id));
     leaves.collect()
 }

@@ -1,10 +1,10 @@
 //! Folding: a finding that follows from a more severe one is no alert of its own.
 
-use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::finding::Finding;
+use crate::ordered::Set;
 use crate::snapshot::pitfall::Pitfall;
 
 /// Whether a pitfall is a cycle of waits: it stays the same alert as long as it shares tasks and
@@ -69,14 +69,14 @@ pub(super) fn fold(found: &mut Vec<Finding>, standing: &[Finding]) -> Vec<Findin
 #[derive(Default)]
 struct Causes {
     /// Tasks in cycles, and behind them.
-    tasks: BTreeSet<u64>,
+    tasks: Set<u64>,
     /// Resources in cycles.
-    resources: BTreeSet<u64>,
+    resources: Set<u64>,
     /// A worker is held by a poll.
     held: bool,
     /// Procs whose polls hold workers; `holding` has the tasks.
-    procs: BTreeSet<String>,
-    holding: BTreeSet<u64>,
+    procs: Set<String>,
+    holding: Set<u64>,
 }
 
 impl Causes {
@@ -125,7 +125,7 @@ fn duplicates(found: &mut Vec<Finding>, standing: &[Finding]) -> Vec<Finding> {
     }));
     for (less, more) in pairs {
         let known = tasks(found, more);
-        let places: BTreeSet<u64> = resources(found, more);
+        let places: Set<u64> = resources(found, more);
         folded.extend(take(found, |finding| {
             finding.alert.pitfall == less
                 && (!finding.tasks.is_disjoint(&known) || !finding.resources.is_disjoint(&places))
@@ -134,7 +134,7 @@ fn duplicates(found: &mut Vec<Finding>, standing: &[Finding]) -> Vec<Finding> {
     folded
 }
 
-fn tasks(found: &[Finding], pitfall: Pitfall) -> BTreeSet<u64> {
+fn tasks(found: &[Finding], pitfall: Pitfall) -> Set<u64> {
     let of = found
         .iter()
         .filter(|finding| finding.alert.pitfall == pitfall);
@@ -142,7 +142,7 @@ fn tasks(found: &[Finding], pitfall: Pitfall) -> BTreeSet<u64> {
         .collect()
 }
 
-fn resources(found: &[Finding], pitfall: Pitfall) -> BTreeSet<u64> {
+fn resources(found: &[Finding], pitfall: Pitfall) -> Set<u64> {
     let of = found
         .iter()
         .filter(|finding| finding.alert.pitfall == pitfall);

@@ -4,7 +4,6 @@
 mod counts;
 mod run_delay;
 
-use alloc::collections::BTreeMap;
 use alloc::string::String;
 
 pub(super) use self::counts::TaskCounts;
@@ -16,6 +15,7 @@ use super::quantity::is_part;
 use super::rules::order::Orders;
 use crate::account::resource::Kind;
 use crate::diagnose::situation::{Proc, Resource, Situation, Task};
+use crate::ordered::Map;
 use crate::snapshot::TaskState;
 
 /// Number of windows in a long window.
@@ -27,9 +27,9 @@ pub(super) struct Memory {
     /// Instant of the last situation.
     pub(super) before: Option<u64>,
     /// Tasks that were polled within the last long windows.
-    tasks: BTreeMap<u64, TaskPace>,
-    procs: BTreeMap<String, ProcPace>,
-    resources: BTreeMap<u64, Channel>,
+    tasks: Map<u64, TaskPace>,
+    procs: Map<String, ProcPace>,
+    resources: Map<u64, Channel>,
     pub(super) orders: Orders,
     pub(super) run_delays: RunDelays,
 }
@@ -49,7 +49,7 @@ struct ProcPace {
     long: Rolling<ProcCounts>,
     last: ProcCounts,
     /// Interrupted futures by await point, in `select!` and in `timeout`, at the last situation.
-    cuts: BTreeMap<(u32, u32), (u64, u64)>,
+    cuts: Map<(u32, u32), (u64, u64)>,
 }
 
 /// Memory of a resource.
@@ -205,7 +205,7 @@ impl Memory {
             let first = || ProcPace {
                 long: Rolling::new(situation.now, ProcCounts::default()),
                 last: ProcCounts::default(),
-                cuts: BTreeMap::new(),
+                cuts: Map::new(),
             };
             if !self.procs.contains_key(&proc.path) {
                 self.procs.insert(proc.path.clone(), first());

@@ -1,10 +1,10 @@
 //! One task's await tree, and which of its nodes can resume.
 
-use alloc::collections::BTreeMap;
 use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::diagnose::situation::{FutureRef, Node, NodeKind, Task};
+use crate::ordered::Map;
 use crate::snapshot::TaskState;
 
 /// A wait: index of the resource in the situation, and of the waiter in the resource.
@@ -29,11 +29,7 @@ impl AwaitTree {
     /// Builds the tree of a task with the waits of its nodes.
     pub(super) fn new(task: &Task, seated: &[(u32, Wait)]) -> Self {
         let nodes = &task.tree;
-        let places: BTreeMap<u32, usize> = nodes
-            .iter()
-            .enumerate()
-            .map(|(at, node)| (node.id, at))
-            .collect();
+        let places = Map::from_iter(nodes.iter().enumerate().map(|(at, node)| (node.id, at)));
         let mut await_tree = Self {
             // A paused task does not become free: what waits for others would still wait after the
             // pause.

@@ -1,13 +1,15 @@
 //! Cycles among stuck waits: the shortest cycle of each strongly connected component, and the tasks
 //! that wait because of it.
 
-use alloc::collections::{BTreeSet, VecDeque};
+use alloc::collections::VecDeque;
 use alloc::vec;
 use alloc::vec::Vec;
 
 use super::fixpoint::Solver;
 use super::graph::{Arc, Graph, Vertex};
 use super::{Cycle, CycleStep};
+use crate::ordered::Set;
+use crate::sorting;
 
 /// Maximum number of starts from which a component's shortest cycle is searched. Components are
 /// usually small, but nothing bounds them.
@@ -32,8 +34,8 @@ pub(super) fn find(solver: &Solver<'_>) -> Vec<Cycle> {
             cycles.push((path[0].0, steps, part));
         }
     }
-    cycles.sort_by_key(|(first, ..)| *first);
-    let sets: Vec<&BTreeSet<usize>> = cycles.iter().map(|(_, _, part)| *part).collect();
+    sorting::by_key(&mut cycles, |(first, ..)| *first);
+    let sets: Vec<&Set<usize>> = cycles.iter().map(|(_, _, part)| *part).collect();
     let owners = owners(&graph, &sets);
     cycles
         .iter()
@@ -48,9 +50,9 @@ pub(super) fn find(solver: &Solver<'_>) -> Vec<Cycle> {
 
 /// Builds a cycle. `vertices` are those that belong to it or wait for it.
 fn cycle(solver: &Solver<'_>, graph: &Graph, steps: Vec<CycleStep>, vertices: &[usize]) -> Cycle {
-    let members: BTreeSet<usize> = steps.iter().map(|step| step.task).collect();
-    let mut behind = BTreeSet::new();
-    let mut resources: BTreeSet<usize> = steps.iter().map(|step| step.resource).collect();
+    let members = Set::from_iter(steps.iter().map(|step| step.task));
+    let mut behind = Set::new();
+    let mut resources = Set::from_iter(steps.iter().map(|step| step.resource));
     for &vertex in vertices {
         match graph.vertices[vertex] {
             Vertex::Leaf { task, .. } if !members.contains(&task) => {
@@ -67,7 +69,7 @@ fn cycle(solver: &Solver<'_>, graph: &Graph, steps: Vec<CycleStep>, vertices: &[
     }
     let tasks = &solver.situation.tasks;
     let mut behind: Vec<usize> = behind.into_iter().collect();
-    behind.sort_by_key(|&at| (&tasks[at].name, tasks[at].id));
+    sorting::by_key(&mut behind, |&at| (&tasks[at].name, tasks[at].id));
     let unlisted = resources.iter().map(|&r| {
         let resource = &solver.situation.resources[r];
         let listed = resource.waiters.len() as u64;
@@ -81,7 +83,7 @@ fn cycle(solver: &Solver<'_>, graph: &Graph, steps: Vec<CycleStep>, vertices: &[
 }
 
 /// Strongly connected components that contain a cycle. Iterative, because chains may be long.
-fn parts(graph: &Graph) -> Vec<BTreeSet<usize>> {
+fn parts(graph: &Graph) -> Vec<Set<usize>> {
     let mut order = Vec::new();
     let mut seen = vec![false; graph.vertices.len()];
     for start in 0..seen.len() {
@@ -111,7 +113,7 @@ fn parts(graph: &Graph) -> Vec<BTreeSet<usize>> {
         if core::mem::replace(&mut taken[start], true) {
             continue;
         }
-        let mut part = BTreeSet::from([start]);
+        let mut part = Set::from([start]);
         let mut next = vec![start];
         while let Some(vertex) = next.pop() {
             for &from in &back[vertex] {
@@ -141,7 +143,7 @@ fn reversed(graph: &Graph) -> Vec<Vec<usize>> {
 
 /// The shortest cycle of a component; of equally short ones the one with the smallest vertex. Each
 /// vertex comes with the arc that leaves it.
-fn shortest(graph: &Graph, part: &BTreeSet<usize>) -> Option<Vec<(usize, Arc)>> {
+fn shortest(graph: &Graph, part: &Set<usize>) -> Option<Vec<(usize, Arc)>> {
     let starts = part.iter().take(STARTS);
     starts
         .filter_map(|&start| around(graph, part, start))
@@ -155,7 +157,7 @@ fn shortest(graph: &Graph, part: &BTreeSet<usize>) -> Option<Vec<(usize, Arc)>> 
 }
 
 /// The shortest path from a vertex back to itself.
-fn around(graph: &Graph, part: &BTreeSet<usize>, start: usize) -> Option<Vec<(usize, Arc)>> {
+fn around(graph: &Graph, part: &Set<usize>, start: usize) -> Option<Vec<(usize, Arc)>> {
     let mut from: Vec<Option<(usize, Arc)>> = vec![None; graph.vertices.len()];
     let mut next = VecDeque::from([start]);
     'found: while let Some(vertex) = next.pop_front() {
@@ -188,11 +190,7 @@ fn around(graph: &Graph, part: &BTreeSet<usize>, start: usize) -> Option<Vec<(us
 
 /// Widens a path through `Any` vertices: if any one of several blockers could end a wait, and none
 /// can because all wait for the same, all of them are part of the cycle, not just two.
-fn widened(
-    graph: &Graph,
-    part: &BTreeSet<usize>,
-    mut path: Vec<(usize, Arc)>,
-) -> Vec<(usize, Arc)> {
+fn widened(graph: &Graph, part: &Set<usize>, mut path: Vec<(usize, Arc)>) -> Vec<(usize, Arc)> {
     let any = |vertex: usize| matches!(graph.vertices[vertex], Vertex::Any { .. });
     let task = |vertex: usize| match graph.vertices[vertex] {
         Vertex::Leaf { task, .. } => Some(task),
@@ -242,7 +240,7 @@ fn steps(graph: &Graph, path: &[(usize, Arc)]) -> Vec<CycleStep> {
 }
 
 /// For each vertex the first component that it waits for, directly or indirectly.
-fn owners(graph: &Graph, parts: &[&BTreeSet<usize>]) -> Vec<Option<usize>> {
+fn owners(graph: &Graph, parts: &[&Set<usize>]) -> Vec<Option<usize>> {
     let back = reversed(graph);
     let mut owners = vec![None; graph.vertices.len()];
     for (nth, part) in parts.iter().enumerate() {

@@ -1,7 +1,6 @@
 //! Solver: finds which waits can be satisfied, as a least fixpoint over all resources, recomputed
 //! where something changed.
 
-use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -10,6 +9,7 @@ use crate::account::resource::{Kind, Role};
 use crate::diagnose::situation::{
     End, FutureRef, HoldingTask, IntendingTask, Resource, Situation, Task, WaitingTask,
 };
+use crate::ordered::{Map, Set};
 use crate::snapshot::TaskState;
 
 /// A situation, and the set of futures that can resume.
@@ -17,11 +17,11 @@ use crate::snapshot::TaskState;
 pub(super) struct Solver<'a> {
     pub(super) situation: &'a Situation,
     /// Indices of tasks by id.
-    tasks: BTreeMap<u64, usize>,
+    tasks: Map<u64, usize>,
     /// Trees of the tasks that wait for a resource, by index; all other tasks can resume.
-    pub(super) await_trees: BTreeMap<usize, AwaitTree>,
+    pub(super) await_trees: Map<usize, AwaitTree>,
     /// Resources related to a task in `await_trees`, by the task's index.
-    touches: BTreeMap<usize, BTreeSet<usize>>,
+    touches: Map<usize, Set<usize>>,
 }
 
 /// Outcome of a wait.
@@ -39,15 +39,15 @@ pub(super) enum Solution {
 
 impl<'a> Solver<'a> {
     pub(super) fn new(situation: &'a Situation) -> Self {
-        let mut tasks = BTreeMap::new();
+        let mut tasks = Map::new();
         for (at, task) in situation.tasks.iter().enumerate() {
             tasks.insert(task.id, at);
         }
         let mut solver = Self {
             situation,
             tasks,
-            await_trees: BTreeMap::new(),
-            touches: BTreeMap::new(),
+            await_trees: Map::new(),
+            touches: Map::new(),
         };
         solver.plant();
         solver
@@ -55,7 +55,7 @@ impl<'a> Solver<'a> {
 
     /// Builds a tree for each task with a node that waits for a resource.
     fn plant(&mut self) {
-        let mut seated: BTreeMap<usize, Vec<(u32, Wait)>> = BTreeMap::new();
+        let mut seated: Map<usize, Vec<(u32, Wait)>> = Map::new();
         for (r, resource) in self.situation.resources.iter().enumerate() {
             for (w, waiter) in resource.waiters.iter().enumerate() {
                 if let Some(task) = self.position(waiter.task)

@@ -1,8 +1,6 @@
 //! Graph of stuck waits: leaves of await trees, and between them the sides of resources that they
 //! wait for.
 
-use alloc::collections::BTreeMap;
-use alloc::collections::btree_map::Entry;
 use alloc::vec::Vec;
 
 use super::Dependency;
@@ -11,6 +9,8 @@ use super::blockers::{Blocker, Needs};
 use super::fixpoint::{Solution, Solver};
 use crate::account::resource::Role;
 use crate::diagnose::situation::FutureRef;
+use crate::ordered::Map;
+use crate::sorting;
 
 /// A waiting future, or the side of a resource that is waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -47,7 +47,7 @@ type Unnumbered = (Vertex, Option<Wait>, Option<Dependency>);
 /// Collects arcs before vertices are numbered.
 struct Builder<'a> {
     solver: &'a Solver<'a>,
-    arcs: BTreeMap<Vertex, Vec<Unnumbered>>,
+    arcs: Map<Vertex, Vec<Unnumbered>>,
 }
 
 impl Graph {
@@ -55,7 +55,7 @@ impl Graph {
     pub(super) fn of(solver: &Solver<'_>) -> Self {
         let mut builder = Builder {
             solver,
-            arcs: BTreeMap::new(),
+            arcs: Map::new(),
         };
         let mut sides = Vec::new();
         for (&task, await_tree) in &solver.await_trees {
@@ -65,7 +65,7 @@ impl Graph {
                 sides.extend(await_tree.waits[node].iter().map(|&wait| (wait, leaf)));
             }
         }
-        sides.sort_unstable();
+        sorting::ascending(&mut sides);
         let mut known = (usize::MAX, Vec::new(), Vec::new());
         for ((r, w), leaf) in sides {
             if known.0 != r {
@@ -102,8 +102,8 @@ impl Builder<'_> {
             }
         };
         self.add(leaf, [side].into(), Some((r, w)), None);
-        if let Entry::Vacant(entry) = self.arcs.entry(side) {
-            entry.insert(Vec::new());
+        if !self.arcs.contains_key(&side) {
+            self.arcs.insert(side, Vec::new());
             for blocker in blockers {
                 let blamed = match side {
                     Vertex::Each(needs) => self.solver.is_needed(needs, blockers, blocker),
@@ -163,12 +163,13 @@ impl Builder<'_> {
             }
         };
         let mut vertices: Vec<Vertex> = self.arcs.keys().copied().collect();
-        vertices.sort_by_key(key);
-        let numbers: BTreeMap<Vertex, usize> = vertices
-            .iter()
-            .enumerate()
-            .map(|(number, vertex)| (*vertex, number))
-            .collect();
+        sorting::by_key(&mut vertices, key);
+        let numbers = Map::from_iter(
+            vertices
+                .iter()
+                .enumerate()
+                .map(|(number, vertex)| (*vertex, number)),
+        );
         let arcs = vertices.iter().map(|vertex| {
             let mut arcs: Vec<Arc> = self.arcs[vertex]
                 .iter()
@@ -177,7 +178,7 @@ impl Builder<'_> {
                     Some(Arc { to, wait, link })
                 })
                 .collect();
-            arcs.sort_by_key(|arc| arc.to);
+            sorting::by_key(&mut arcs, |arc| arc.to);
             arcs
         });
         let arcs = arcs.collect();

@@ -12,6 +12,7 @@ use crate::snapshot::column::{Context, Involved, Row};
 use crate::snapshot::natural::Natural;
 use crate::snapshot::{JUDGED, SEARCHED};
 use crate::snapshot::{TaskGroup, TaskParts, TaskRow};
+use crate::sorting;
 
 /// Live tasks by index, whose rows are built on demand.
 pub trait TaskSource {
@@ -107,19 +108,19 @@ fn first(
     limit: usize,
     name: impl Fn(usize) -> (Natural, u64),
 ) -> Vec<usize> {
+    let by_rank = |a: usize, b: usize| ranks[a].0.cmp(&ranks[b].0);
     if let Some(last) = limit.checked_sub(1).filter(|_| limit < ranks.len()) {
-        let (_, (last, _), _) = ranks.select_nth_unstable_by(last, |a, b| a.0.cmp(&b.0));
-        let last = last.clone();
+        let last = sorting::nth(ranks.len(), last, &by_rank);
+        let last = ranks[last].0.clone();
         ranks.retain(|(rank, _)| *rank <= last);
     }
-    let named = ranks.into_iter().map(|(rank, at)| ((rank, name(at)), at));
-    let mut named: Vec<_> = named.collect();
-    if limit < named.len() {
-        named.select_nth_unstable(limit);
-        named.truncate(limit);
-    }
-    named.sort_unstable();
-    named.into_iter().map(|(_, at)| at).collect()
+    let names: Vec<(Natural, u64)> = ranks.iter().map(|&(_, at)| name(at)).collect();
+    let by_name = |a: usize, b: usize| {
+        let by_rank = ranks[a].0.cmp(&ranks[b].0);
+        by_rank.then_with(|| names[a].cmp(&names[b]))
+    };
+    let order = sorting::first(ranks.len(), limit, &by_name);
+    order.into_iter().map(|nth| ranks[nth].1).collect()
 }
 
 #[cfg(test)]

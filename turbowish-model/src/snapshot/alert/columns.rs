@@ -1,10 +1,10 @@
 //! Columns of alerts: severity, pitfall, parties, duration, and the tasks that wait.
 
 use alloc::borrow::Cow;
-use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use crate::ordered::Map;
 use crate::snapshot::Place as AwaitPlace;
 use crate::snapshot::alert::{Alert, Party, PartyKind, Severity};
 use crate::snapshot::column::Unit::{Count, Duration, Place, Text};
@@ -167,7 +167,7 @@ impl Alert {
 
 /// The parties of alerts, with the severity of the worst alert.
 #[derive(Clone, Debug, Default)]
-pub struct Involved<'a>(BTreeMap<(PartyKind, u64, &'a str), Severity>);
+pub struct Involved<'a>(Map<(PartyKind, u64, &'a str), Severity>);
 
 impl<'a> Involved<'a> {
     /// Collects the parties of the alerts, and the procs that they concern.

@@ -4,6 +4,7 @@ use alloc::format;
 use alloc::string::String;
 
 use super::{PERCENTILES, Row, percentile_of};
+use crate::sorting;
 
 /// The known key most similar to a mistyped one; `None` if none is similar enough.
 #[must_use]
@@ -11,22 +12,28 @@ pub fn nearest<R: Row>(key: &str) -> Option<String> {
     if let Some((family, percent)) = percentile_of::<R>(key)
         && let Ok(wanted) = percent.parse::<f64>()
     {
-        // The start of a key that is still being typed is right.
-        let other = |known: &str| !known.starts_with(percent);
-        let off = |known: &str| {
-            known
-                .parse()
-                .map_or(f64::MAX, |known: f64| (known - wanted).abs())
-        };
-        let mut known = PERCENTILES;
-        known.sort_by(|a, b| {
-            let by_number = off(a).total_cmp(&off(b));
-            other(a).cmp(&other(b)).then(by_number)
-        });
-        return Some(format!("{}_p{}", family.prefix, known[0]));
+        let nearest = nearest_percentile(percent, wanted);
+        return Some(format!("{}_p{nearest}", family.prefix));
     }
-    let known = R::columns().iter().map(|column| &*column.key);
+    let mut known = R::columns().iter().map(|column| &*column.key);
+    let known: &mut dyn Iterator<Item = &str> = &mut known;
     closest(key, known).map(String::from)
+}
+
+fn nearest_percentile(percent: &str, wanted: f64) -> &'static str {
+    // The start of a key that is still being typed is right.
+    let other = |known: &str| !known.starts_with(percent);
+    let off = |known: &str| {
+        known
+            .parse()
+            .map_or(f64::MAX, |known: f64| (known - wanted).abs())
+    };
+    let mut known = PERCENTILES;
+    sorting::by(&mut known, |a, b| {
+        let by_number = off(a).total_cmp(&off(b));
+        other(a).cmp(&other(b)).then(by_number)
+    });
+    known[0]
 }
 
 /// The most similar of these words; `None` if none is similar enough.

@@ -1,29 +1,40 @@
 //! Lookup of columns by their title on a screen.
 
-use alloc::borrow::Cow;
 use alloc::format;
+use alloc::string::{String, ToString};
 
 use super::{Column, Row, find};
 
 /// The column whose title starts a text, in any case, and the length of that title.
 #[must_use]
 pub fn titled<R: Row>(text: &str) -> Option<(Column<R>, usize)> {
+    let columns = R::columns().iter();
+    let mut columns = columns.map(|column| (&*column.title, &*column.key));
+    let families = R::families().iter();
+    let mut families = families.map(|family| (family.title, family.prefix));
+    let (key, length) = longest(text, &mut columns, &mut families)?;
+    Some((find(&key)?, length))
+}
+
+/// The key of the longest title, and its length. `columns` and `families` are titles and keys, or
+/// prefixes of both. The same code for all tables.
+fn longest(
+    text: &str,
+    columns: &mut dyn Iterator<Item = (&'static str, &'static str)>,
+    families: &mut dyn Iterator<Item = (&'static str, &'static str)>,
+) -> Option<(String, usize)> {
     let begins = |title: &str| {
         let begin = text.get(..title.len())?;
         begin.eq_ignore_ascii_case(title).then_some(title.len())
     };
-    let own = R::columns().iter().filter_map(|column| {
-        let length = begins(&column.title)?;
-        Some((Cow::Borrowed(&*column.key), length))
-    });
-    let percentiles = R::families().iter().filter_map(|family| {
-        let length = begins(family.title)?;
+    let own = columns.filter_map(|(title, key)| Some((key.to_string(), begins(title)?)));
+    let percentiles = families.filter_map(|(title, prefix)| {
+        let length = begins(title)?;
         let percent = text[length..].strip_prefix('p')?;
         let end = percent.find(|c: char| !c.is_ascii_digit() && c != '.');
         let percent = &percent[..end.unwrap_or(percent.len())];
-        let key = format!("{}_p{percent}", family.prefix);
-        Some((Cow::Owned(key), length + 1 + percent.len()))
+        let key = format!("{prefix}_p{percent}");
+        Some((key, length + 1 + percent.len()))
     });
-    let (key, length) = own.chain(percentiles).max_by_key(|(_, length)| *length)?;
-    Some((find(&key)?, length))
+    own.chain(percentiles).max_by_key(|(_, length)| *length)
 }

@@ -23,8 +23,10 @@ pub struct Field<R: 'static> {
     /// Name of the field; times end in `_ns`, sizes in `_bytes`, millionths in `_ppm`.
     pub name: &'static str,
     pub(super) read: for<'a> fn(&'a R) -> FieldValue<'a>,
-    write: fn(&mut R, &Parsed) -> Option<()>,
 }
+
+/// Sets a field of a row from a saved report; `None` if the value has another type.
+pub type Setter<R> = fn(&mut R, &Parsed) -> Option<()>;
 
 /// Value of a field.
 #[derive(Debug)]
@@ -140,6 +142,10 @@ pub trait Record: Row + Default + Clone {
     /// The fields, in the order in which they are printed.
     fn fields() -> &'static [Field<Self>];
 
+    /// What sets each of the fields, in the same order. Apart from them, because a program that
+    /// reads no reports has no use for their code.
+    fn setters() -> &'static [Setter<Self>];
+
     /// Merges another row of the same group into this one.
     fn merge(&mut self, other: &Self);
 }
@@ -148,14 +154,8 @@ impl<R> Field<R> {
     pub(in crate::snapshot) const fn new(
         name: &'static str,
         read: for<'a> fn(&'a R) -> FieldValue<'a>,
-        write: fn(&mut R, &Parsed) -> Option<()>,
     ) -> Self {
-        Self { name, read, write }
-    }
-
-    /// Sets the field of a row from a saved report; `None` if the value has another type.
-    pub fn write(&self, row: &mut R, value: &Parsed) -> Option<()> {
-        (self.write)(row, value)
+        Self { name, read }
     }
 }
 

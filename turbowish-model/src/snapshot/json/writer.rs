@@ -1,4 +1,6 @@
 //! JSON writer: builds the text front to back, with correct commas and escapes for all values.
+//!
+//! Its functions are not inlined: a document has hundreds of fields, and is written once.
 
 use alloc::string::String;
 use core::fmt::Write;
@@ -22,6 +24,7 @@ impl Writer {
     }
 
     /// Writes the key of the next value in an object.
+    #[inline(never)]
     pub fn key(&mut self, name: &str) {
         self.comma();
         self.quoted(name);
@@ -42,18 +45,21 @@ impl Writer {
     }
 
     /// Writes a field with a string.
+    #[inline(never)]
     pub fn text(&mut self, name: &str, text: &str) {
         self.key(name);
         self.text_value(text);
     }
 
     /// Writes a field with an integer.
+    #[inline(never)]
     pub fn number(&mut self, name: &str, n: u64) {
         self.key(name);
         self.number_value(n);
     }
 
     /// Writes a field with an integer or `null`.
+    #[inline(never)]
     pub fn optional(&mut self, name: &str, n: Option<u64>) {
         self.key(name);
         match n {
@@ -63,6 +69,7 @@ impl Writer {
     }
 
     /// Writes a field with a string or `null`.
+    #[inline(never)]
     pub fn optional_text(&mut self, name: &str, text: Option<&str>) {
         self.key(name);
         match text {
@@ -72,12 +79,14 @@ impl Writer {
     }
 
     /// Writes a field with `true` or `false`.
+    #[inline(never)]
     pub fn flag(&mut self, name: &str, flag: bool) {
         self.key(name);
         self.flag_value(flag);
     }
 
     /// Writes a string.
+    #[inline(never)]
     pub fn text_value(&mut self, text: &str) {
         self.comma();
         self.quoted(text);
@@ -85,6 +94,7 @@ impl Writer {
     }
 
     /// Writes an integer.
+    #[inline(never)]
     pub fn number_value(&mut self, n: u64) {
         self.comma();
         // Writing to a `String` cannot fail.
@@ -109,6 +119,7 @@ impl Writer {
         self.word("null");
     }
 
+    #[inline(never)]
     fn word(&mut self, word: &str) {
         self.comma();
         self.out.push_str(word);
@@ -116,10 +127,20 @@ impl Writer {
     }
 
     fn nested(&mut self, open: char, close: char, body: impl FnOnce(&mut Self)) {
+        self.begin(open);
+        body(self);
+        self.end(close);
+    }
+
+    #[inline(never)]
+    fn begin(&mut self, open: char) {
         self.comma();
         self.out.push(open);
         self.follows = false;
-        body(self);
+    }
+
+    #[inline(never)]
+    fn end(&mut self, close: char) {
         self.out.push(close);
         self.follows = true;
     }
@@ -130,6 +151,7 @@ impl Writer {
         }
     }
 
+    #[inline(never)]
     fn quoted(&mut self, text: &str) {
         self.out.push('"');
         for c in text.chars() {

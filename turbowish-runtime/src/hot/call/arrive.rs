@@ -24,12 +24,27 @@ pub fn within<T>(proc: &'static Proc, site: u32, operand: T) -> T {
 }
 
 extern "C" fn arrive(proc: &'static Proc, site: u32, shape: usize) {
+    let (direct, bytes) = (shape & 1 != 0, shape >> 1);
+    if bytes >= LARGE || (!direct && proc.is_fork(site)) {
+        return arrive_with(proc, site, shape);
+    }
+    if let (Some(epoch), Some(id)) = (switch::epoch(), proc.id()) {
+        thread::with_current(epoch, |thread| {
+            if !thread.ledger.arrive_quick(id, site + 1, direct) {
+                thread.ledger.arrive(id, site + 1, direct);
+            }
+        });
+    }
+}
+
+/// Arrives at an await point that polls several calls, or with a large operand.
+#[inline(never)]
+extern "C" fn arrive_with(proc: &'static Proc, site: u32, shape: usize) {
     if let (Some(epoch), Some(id)) = (switch::epoch(), proc.id()) {
         let (direct, bytes) = (shape & 1 != 0, shape >> 1);
-        let forks = !direct && proc.is_fork(site);
         thread::with_current(epoch, |thread| {
             thread.ledger.arrive(id, site + 1, direct);
-            if forks {
+            if !direct && proc.is_fork(site) {
                 thread.ledger.fork(id);
             }
             if bytes >= LARGE {

@@ -22,6 +22,7 @@ pub struct Entered {
 /// A plain function starts no visible task: calls polled below it belong to none.
 const PLAIN: Start = Start {
     root: false,
+    straight: false,
     quiet: true,
     key: 0,
 };
@@ -37,7 +38,7 @@ pub fn enter(proc: &'static Proc) -> Entered {
     if let (Some(epoch), Some(key)) = (switch::epoch(), proc.key(0)) {
         let depth = thread::with(epoch, |thread| {
             let t = clock::ticks();
-            entered.account = Account::new(thread.ledger.create(key, t));
+            entered.account = Account::new(thread.ledger.born());
             events::call(|| CallEvent::Create { proc: key.id });
             let depth = thread
                 .ledger

@@ -116,7 +116,10 @@ pub(super) fn open<'a>(
         ..Start::default()
     };
     let key = state.proc.key(bytes)?;
-    let (depth, is_branch) = ledger.open(&mut state.account, key, clock::ticks(), start)?;
+    let opened = ledger.open(&mut state.account, key, clock::ticks(), start)?;
+    if opened.unknown_birth {
+        state.proc.is_created_early();
+    }
     events::call(|| CallEvent::PollStart {
         proc: Some(key.id),
         root,
@@ -127,13 +130,13 @@ pub(super) fn open<'a>(
     };
     *given = if root {
         open_root(thread, state, epoch, bytes, waker, Some(outer))
-    } else if is_branch || state.task.is_some() {
+    } else if opened.is_branch || state.task.is_some() {
         open_branch(thread, state, epoch, bytes, waker, Some(outer))
     } else {
         PollWaker::Passed(outer)
     };
     record_waker(thread, given, &state.task, waker);
-    Some(depth)
+    Some(opened.depth)
 }
 
 /// Whether a call that is polled with another waker is the root of a nested task.

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::task::Waker;
 
 use turbowish_model::account::call::PollEnd;
-use turbowish_model::account::ledger::Charge;
+use turbowish_model::account::ledger::{Charge, Ledger};
 use turbowish_model::account::task::{TaskMeta, WakeCause};
 use turbowish_model::event::TaskEvent;
 use turbowish_unsafe::waker::BorrowedWaker;
@@ -140,7 +140,7 @@ pub(super) fn open_root<'a>(
             if let (Some(woken), Some(waited_since)) = (begun.readied, waited_since) {
                 let since = woken.since.max(waited_since);
                 task.readied(WakeCause { since, ..woken });
-                ledger.ready(t.saturating_sub(since));
+                ready(ledger, state, t.saturating_sub(since));
             }
             PollWaker::of(task, begun.fits, waker, outer)
         }
@@ -163,6 +163,13 @@ pub(super) fn open_root<'a>(
     }
 }
 
+/// Records the ready latency of a poll.
+fn ready(ledger: &Ledger, state: &CallState, latency: u64) {
+    if let Some(proc) = state.proc.id() {
+        ledger.ready(proc, latency);
+    }
+}
+
 /// Begins the first poll of a task.
 fn begin_life(thread: &ThreadLedger, state: &mut CallState, first: &FirstPoll<'_>, wrapped: bool) {
     let ledger = &thread.ledger;
@@ -175,7 +182,7 @@ fn begin_life(thread: &ThreadLedger, state: &mut CallState, first: &FirstPoll<'_
         enter(thread, state, first.meta, Some(first));
     }
     if let (true, Some(origin)) = (wrapped, &first.origin) {
-        ledger.ready(ledger.latest().saturating_sub(origin.at));
+        ready(ledger, state, ledger.latest().saturating_sub(origin.at));
         if !is_nested {
             thread.tell(Some(origin.clone()));
         }

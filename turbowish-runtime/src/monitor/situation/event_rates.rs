@@ -5,7 +5,7 @@
 //! is the average since the previous situation, a quarter of a second: a shorter burst is averaged
 //! over it, and a lasting one is reported in full.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use turbowish_model::account::counters::{Population, Sum};
 use turbowish_model::account::metrics::MetricKey;
@@ -15,6 +15,7 @@ use super::SituationBuilder;
 use super::sliding_window::{Sliding, within};
 use crate::monitor::cost::uses;
 use crate::monitor::resources;
+use turbowish_model::ordered::Map;
 
 /// Counts at the previous situation.
 #[derive(Debug, Default)]
@@ -26,7 +27,7 @@ pub(super) struct Density {
     sliding: Sliding,
     /// Polls of woken tasks, by root proc.
     woken: Vec<u64>,
-    said: BTreeMap<MetricKey, u64>,
+    said: Map<MetricKey, u64>,
     /// Number of uses by resource.
     uses: HashMap<u64, u64>,
     /// Uses of resources since that situation.
@@ -118,7 +119,7 @@ impl Density {
 
     fn said(&mut self, stage: &SituationBuilder<'_>) -> Grown {
         let metrics = &stage.assembly.now.aggregate.metrics;
-        let mut by_proc: BTreeMap<u32, u64> = BTreeMap::new();
+        let mut by_proc: Map<u32, u64> = Map::new();
         for (key, metric) in metrics {
             let earlier = self.said.insert(*key, metric.updates).unwrap_or(0);
             *by_proc.entry(key.proc).or_default() += metric.updates.saturating_sub(earlier);

@@ -1,7 +1,7 @@
 //! Handoff candidates: tasks that may have been given what a task acquired before it began to wait.
 //! Moves are not observed, so every possible receiver is a candidate.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 use turbowish_model::account::resource::Reading;
 use turbowish_model::diagnose::situation::HandoffCandidate;
@@ -10,6 +10,8 @@ use super::SituationBuilder;
 use super::id_hash::IdHash;
 use crate::hot::task::TaskRow;
 use crate::monitor::tasks::LiveTask;
+use turbowish_model::ordered::Set;
+use turbowish_model::sorting;
 
 /// A task is normally polled this soon after it was spawned: one first seen later was spawned by
 /// another task. In nanoseconds.
@@ -28,19 +30,14 @@ struct NewTasks {
 impl SituationBuilder<'_> {
     /// Handoff candidates of the tasks that wait for a resource and hold one or use an end of one.
     pub(super) fn candidates(&self) -> Vec<HandoffCandidate> {
-        let waiting: BTreeSet<u64> = self
-            .resources
-            .iter()
-            .flat_map(|reading| &reading.waiters)
-            .map(|waiter| waiter.who.task)
-            .collect();
+        let waiting = Set::from_iter(
+            self.resources
+                .iter()
+                .flat_map(|reading| &reading.waiters)
+                .map(|waiter| waiter.who.task),
+        );
         let owns = |task: &u64| *task != 0 && waiting.contains(task);
-        let owners: BTreeSet<u64> = self
-            .resources
-            .iter()
-            .flat_map(owners)
-            .filter(owns)
-            .collect();
+        let owners = Set::from_iter(self.resources.iter().flat_map(owners).filter(owns));
         if owners.is_empty() {
             return Vec::new();
         }
@@ -91,7 +88,7 @@ impl SituationBuilder<'_> {
             made.entry(by).or_default().push(NewTasks { task, at });
         }
         for made in made.values_mut() {
-            made.sort_unstable_by_key(|made| made.at);
+            sorting::by_key(made, |made| made.at);
         }
         made
     }

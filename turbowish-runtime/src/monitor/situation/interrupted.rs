@@ -1,8 +1,6 @@
 //! Interrupted calls in a situation, by the await point of the call that dropped them; and lock
 //! orders.
 
-use std::collections::BTreeMap;
-
 use turbowish_model::account::counters::Sum;
 use turbowish_model::diagnose::situation::{Cut, LockOrder, Site, Taken};
 
@@ -11,11 +9,12 @@ use super::{SituationBuilder, spot};
 use crate::monitor::resources;
 use crate::resource;
 use crate::resource::cancel_safety::{self, Count};
+use turbowish_model::ordered::Map;
 
 impl SituationBuilder<'_> {
     /// The await points at which calls were interrupted, by proc.
-    pub(super) fn sites(&self) -> BTreeMap<u32, Vec<Site>> {
-        let mut sites: BTreeMap<(u32, u16), (Site, u64)> = BTreeMap::new();
+    pub(super) fn sites(&self) -> Map<u32, Vec<Site>> {
+        let mut sites: Map<(u32, u16), (Site, u64)> = Map::new();
         for (cut, count) in cancel_safety::cuts() {
             let Some(place) = self.place(cut.by.0, cut.by.1) else {
                 continue;
@@ -44,7 +43,7 @@ impl SituationBuilder<'_> {
                 site.cut = Some(self.cut(&cut, &count));
             }
         }
-        let mut procs: BTreeMap<u32, Vec<Site>> = BTreeMap::new();
+        let mut procs: Map<u32, Vec<Site>> = Map::new();
         for ((proc, _), (site, _)) in sites {
             procs.entry(proc).or_default().push(site);
         }

@@ -1,7 +1,5 @@
 //! Procs in a situation: what their calls did, which parts are large, and what was interrupted.
 
-use std::collections::BTreeMap;
-
 use turbowish_model::account::aggregate::ProcStats;
 use turbowish_model::account::counters::{Population, Sum};
 use turbowish_model::account::histogram::bucket_of;
@@ -11,6 +9,8 @@ use turbowish_model::snapshot::Spot;
 use super::{SituationBuilder, await_text};
 use crate::hot::call::OWN_BYTES;
 use crate::hot::never_polled;
+use turbowish_model::ordered::Map;
+use turbowish_model::sorting;
 
 /// State of procs kept from one situation to the next.
 #[derive(Debug, Default)]
@@ -33,7 +33,7 @@ const SMALL: u64 = 1_024;
 const DEPTH: u32 = 32;
 
 /// Polls of a call of a proc per poll of its task, by proc, as far as computed.
-type Fans = BTreeMap<u32, f64>;
+type Fans = Map<u32, f64>;
 
 impl SituationBuilder<'_> {
     pub(super) fn procs(&self, paces: &mut PollPaces) -> Vec<Proc> {
@@ -95,8 +95,8 @@ impl SituationBuilder<'_> {
 
     /// By proc: calls dropped unpolled by a race that another branch won, and calls dropped
     /// elsewhere by their creator.
-    fn races(&self) -> BTreeMap<u32, (u64, u64)> {
-        let mut races: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
+    fn races(&self) -> Map<u32, (u64, u64)> {
+        let mut races: Map<u32, (u64, u64)> = Map::new();
         for (drop, times) in never_polled::all() {
             let place = self.place(drop.by.0, drop.by.1);
             let is_race = place.is_some_and(|place| await_text::is_race(&place.expr));
@@ -119,7 +119,9 @@ impl SituationBuilder<'_> {
             Some((self.callee(proc, bytes).unwrap_or(expr), bytes))
         });
         let mut parts: Vec<(String, u64)> = parts.collect();
-        parts.sort_by(|one, other| other.1.cmp(&one.1).then_with(|| one.0.cmp(&other.0)));
+        sorting::by(&mut parts, |one, other| {
+            other.1.cmp(&one.1).then_with(|| one.0.cmp(&other.0))
+        });
         parts.dedup();
         parts
     }

@@ -1,6 +1,6 @@
 //! Resources in a situation: holders and waiters, and which of a task's futures they are.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use turbowish_model::account::resource as model;
 use turbowish_model::account::resource::{CurrentCall, Reading};
@@ -13,9 +13,10 @@ use turbowish_model::snapshot::TaskState;
 
 use super::{SituationBuilder, spot};
 use crate::monitor::resources;
+use turbowish_model::ordered::Map;
 
 /// Await stacks of the tasks that use a resource, with the root poll in which they were seen.
-pub(super) type Trees<'a> = BTreeMap<u64, &'a TaskReading>;
+pub(super) type Trees<'a> = Map<u64, &'a TaskReading>;
 
 impl SituationBuilder<'_> {
     pub(super) fn resource(

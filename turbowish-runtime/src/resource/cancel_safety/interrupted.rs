@@ -2,7 +2,6 @@
 //! and by the call that dropped them.
 
 use std::cell::Cell;
-use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard};
 
 use turbowish_model::account::ledger::Ledger;
@@ -12,6 +11,7 @@ use super::{EffectSource, PendingEffects};
 use crate::lock::lock;
 use crate::resource;
 use crate::resource::registry::RESOURCES;
+use turbowish_model::ordered::Map;
 
 /// A place at which a call was dropped, and what the call had done by then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -49,11 +49,11 @@ const TASKS: usize = 8;
 const LIMIT: usize = 4_096;
 
 /// Interrupted calls of this process, by kind.
-pub(super) struct Cuts(Mutex<BTreeMap<Cut, Count>>);
+pub(super) struct Cuts(Mutex<Map<Cut, Count>>);
 
 impl Cuts {
     pub(super) const fn new() -> Self {
-        Self(Mutex::new(BTreeMap::new()))
+        Self(Mutex::new(Map::new()))
     }
 }
 
@@ -63,7 +63,7 @@ thread_local! {
     static LAST: Cell<Option<(Fall, Cut, bool)>> = const { Cell::new(None) };
 }
 
-fn counts() -> MutexGuard<'static, BTreeMap<Cut, Count>> {
+fn counts() -> MutexGuard<'static, Map<Cut, Count>> {
     lock(&RESOURCES.effects.cuts.0)
 }
 

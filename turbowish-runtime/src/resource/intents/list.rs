@@ -11,6 +11,7 @@ use turbowish_model::account::resource::{CurrentCall, Intent, Role, SHOWN, Stren
 use super::Link;
 use crate::hot::{clock, dropped};
 use crate::resource::state::NO_SLOT;
+use turbowish_model::sorting;
 
 /// Maximum number of intents per resource.
 const LIMIT: usize = 1 << 16;
@@ -207,7 +208,7 @@ impl Intended {
         let live = self.entries.iter().flatten().filter(|entry| !entry.done);
         // Not sorted over all if there are very many: the lock is not held for all of them.
         let mut all: Vec<Intent> = live.take(4 * SHOWN).map(|entry| entry.intent).collect();
-        all.sort_unstable_by_key(|intent| (intent.strength, intent.ticket));
+        sorting::by_key(&mut all, |intent| (intent.strength, intent.ticket));
         all.truncate(SHOWN);
         all
     }

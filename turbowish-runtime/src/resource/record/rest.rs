@@ -10,6 +10,7 @@ use std::ops::Bound::{Excluded, Included};
 use turbowish_model::account::resource::{Holder, Intent, Reading, Rest, SHOWN, Waiter};
 
 use super::Record;
+use turbowish_model::sorting;
 
 /// Entries looked at per part, while the lock is held.
 const PART: usize = 4 * SHOWN;
@@ -103,7 +104,7 @@ impl Record {
 /// Sorted tickets of the listed entries.
 fn tickets<T>(listed: &[T], ticket: impl Fn(&T) -> u64) -> Vec<u64> {
     let mut tickets: Vec<u64> = listed.iter().map(ticket).collect();
-    tickets.sort_unstable();
+    sorting::ascending(&mut tickets);
     tickets
 }
 

@@ -1,13 +1,12 @@
 //! Run delay of workers in earlier situations: the part within a poll, or within the last windows.
 
-use alloc::collections::BTreeMap;
-
 use super::{LONG, Rolling};
 use crate::diagnose::situation::{Situation, WorkerThread};
+use crate::ordered::Map;
 
 /// Run delay of live workers, by thread.
 #[derive(Clone, Debug, Default)]
-pub(in crate::diagnose::alert) struct RunDelays(BTreeMap<u64, KnownDelays>);
+pub(in crate::diagnose::alert) struct RunDelays(Map<u64, KnownDelays>);
 
 #[derive(Clone, Copy, Debug)]
 struct KnownDelays {

@@ -1,6 +1,5 @@
 //! Rule for deadlocks: each cycle of the wait graph, with its waits in order.
 
-use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -12,9 +11,11 @@ use crate::diagnose::alert::table::PitfallRule;
 use crate::diagnose::alert::words::{self, does, many, time};
 use crate::diagnose::situation::{Resource, Situation, Task, TaskKind, WaitingTask};
 use crate::diagnose::wait_graph::{self, Cycle, Dependency, Evidence};
+use crate::ordered::Set;
 use crate::snapshot::alert::{Behind, Point, Severity, Step};
 use crate::snapshot::pitfall::Pitfall;
 use crate::snapshot::units;
+use crate::sorting;
 
 pub(in crate::diagnose::alert) const DEADLOCK: PitfallRule = PitfallRule {
     severity: Severity::Alert,
@@ -193,8 +194,8 @@ fn summary(arcs: &[ArcCut<'_>], alone: bool) -> String {
     if alone {
         return "a task waits for itself".to_string();
     }
-    let tasks: BTreeSet<u64> = arcs.iter().map(|arc| arc.task.id).collect();
-    let resources: BTreeSet<u64> = arcs.iter().map(|arc| arc.resource.id).collect();
+    let tasks = Set::from_iter(arcs.iter().map(|arc| arc.task.id));
+    let resources = Set::from_iter(arcs.iter().map(|arc| arc.resource.id));
     let (tasks, resources) = (tasks.len() as u64, resources.len() as u64);
     format!(
         "{} and {} wait in a cycle",
@@ -306,6 +307,6 @@ fn fixes(arcs: &[ArcCut<'_>], alone: bool) -> Vec<String> {
             }
         }
     }
-    fixes.sort_by_key(|(nth, _)| *nth);
+    sorting::by_key(&mut fixes, |(nth, _)| *nth);
     fixes.into_iter().map(|(_, fix)| fix).collect()
 }

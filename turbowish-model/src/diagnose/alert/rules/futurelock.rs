@@ -17,6 +17,7 @@ use crate::diagnose::wait_graph::was_left;
 use crate::snapshot::alert::{Behind, Party, Point, Severity, Step};
 use crate::snapshot::pitfall::Pitfall;
 use crate::snapshot::{Place, TaskState};
+use crate::sorting;
 
 pub(in crate::diagnose::alert) const FUTURELOCK: PitfallRule = PitfallRule {
     severity: Severity::Alert,
@@ -186,7 +187,7 @@ fn behind(scan: &Scan<'_>, resource: &Resource, victim: &WaitingTask, task: &Tas
     });
     let others = others.filter_map(|waiter| scan.task(waiter.task));
     let mut tasks: Vec<Party> = others.map(task_party).collect();
-    tasks.sort_by(|a, b| (&a.name, a.id).cmp(&(&b.name, b.id)));
+    sorting::by(&mut tasks, |a, b| (&a.name, a.id).cmp(&(&b.name, b.id)));
     tasks.dedup();
     let listed = resource.waiters.len() as u64;
     Behind {

@@ -1,7 +1,6 @@
 //! Rules for futures: those that fail unnoticed, those that are large, and those that are never
 //! awaited.
 
-use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -11,11 +10,13 @@ use crate::diagnose::alert::limits::Limit;
 use crate::diagnose::alert::table::PitfallRule;
 use crate::diagnose::alert::words::{self, many};
 use crate::diagnose::situation::{Ended, Proc};
+use crate::ordered::Map;
 use crate::snapshot::Place;
 use crate::snapshot::Spot;
 use crate::snapshot::alert::{Party, PartyKind, Severity};
 use crate::snapshot::pitfall::Pitfall;
 use crate::snapshot::units;
+use crate::sorting;
 
 pub(in crate::diagnose::alert) const DETACHED_FAILURE: PitfallRule = PitfallRule {
     severity: Severity::Alert,
@@ -50,13 +51,13 @@ pub(in crate::diagnose::alert) const NEVER_POLLED: PitfallRule = PitfallRule {
 
 /// Detached tasks that panicked, grouped by root proc.
 pub(in crate::diagnose::alert) fn detached(scan: &Scan<'_>, found: &mut Vec<Finding>) {
-    let mut roots: BTreeMap<&str, Vec<&Ended>> = BTreeMap::new();
+    let mut roots: Map<&str, Vec<&Ended>> = Map::new();
     let ended = scan.situation.ended.iter();
     for ended in ended.filter(|ended| ended.detached == Some(true)) {
         roots.entry(&ended.root).or_default().push(ended);
     }
     for (root, mut tasks) in roots {
-        tasks.sort_by_key(|ended| (ended.at, ended.id));
+        sorting::by_key(&mut tasks, |ended| (ended.at, ended.id));
         if let (Some(first), Some(last)) = (tasks.first(), tasks.last()) {
             found.push(panicked(root, &tasks, first.at, last));
         }

@@ -13,6 +13,7 @@ use crate::snapshot::TaskState;
 use crate::snapshot::alert::Severity;
 use crate::snapshot::pitfall::Pitfall;
 use crate::snapshot::units;
+use crate::sorting;
 
 pub(in crate::diagnose::alert) const GUARD_ACROSS_AWAIT: PitfallRule = PitfallRule {
     hold: Some(Limit::GuardAcrossAwaitHeld),
@@ -166,7 +167,7 @@ fn most_at_once(scan: &Scan<'_>, resource: &Resource) -> u64 {
         .iter()
         .filter(|waiter| waiter.role != Role::Read && scan.age(waiter.since) >= scan.limit(wait));
     let mut times: Vec<u64> = waiting.map(|waiter| waiter.since).collect();
-    times.sort_unstable();
+    sorting::ascending(&mut times);
     let mut first = 0;
     let mut most = 0;
     for (at, time) in times.iter().enumerate() {

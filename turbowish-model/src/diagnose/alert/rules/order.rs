@@ -1,7 +1,6 @@
 //! Rule for lock order inversions: locks acquired in both orders, a deadlock that has not happened
 //! yet.
 
-use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -12,9 +11,11 @@ use crate::diagnose::alert::limits::Limit;
 use crate::diagnose::alert::table::PitfallRule;
 use crate::diagnose::alert::words;
 use crate::diagnose::situation::{Resource, Situation};
+use crate::ordered::{Map, Set};
 use crate::snapshot::Spot;
 use crate::snapshot::alert::{Party, PartyKind};
 use crate::snapshot::pitfall::Pitfall;
+use crate::sorting;
 
 pub(in crate::diagnose::alert) const LOCK_ORDER_INVERSION: PitfallRule = PitfallRule {
     why: "If {one} holds {a} while {other} holds {b}, each waits for the other forever. It has not happened yet.",
@@ -34,16 +35,16 @@ const TASKS: usize = 4;
 
 /// The orders in which pairs of live locks were acquired.
 #[derive(Clone, Debug, Default)]
-pub(in crate::diagnose::alert) struct Orders(BTreeMap<(u64, u64), Seen>);
+pub(in crate::diagnose::alert) struct Orders(Map<(u64, u64), Seen>);
 
 /// One lock was requested while another was held.
 #[derive(Clone, Debug)]
 struct Seen {
     tasks: Vec<OrderedBy>,
     /// Roles in which the first lock was held and the second requested, over all observations.
-    roles: BTreeSet<(Role, Role)>,
+    roles: Set<(Role, Role)>,
     /// Locks that were held before both in every observation.
-    gates: BTreeSet<u64>,
+    gates: Set<u64>,
     first: u64,
 }
 
@@ -62,7 +63,7 @@ struct Edge<'a> {
     task: (u64, &'a str),
     roles: (Role, Role),
     spot: Option<&'a Spot>,
-    gates: BTreeSet<u64>,
+    gates: Set<u64>,
 }
 
 impl Orders {
@@ -79,7 +80,7 @@ impl Orders {
             .resources
             .iter()
             .filter(|resource| is_lock(resource));
-        let locks: BTreeSet<u64> = locks.map(|resource| resource.id).collect();
+        let locks = Set::from_iter(locks.map(|resource| resource.id));
         self.0
             .retain(|(a, b), _| locks.contains(a) && locks.contains(b));
         for edge in edges {
@@ -96,7 +97,7 @@ impl Orders {
         }
         let seen = self.0.entry(edge.pair).or_insert_with(|| Seen {
             tasks: Vec::new(),
-            roles: BTreeSet::new(),
+            roles: Set::new(),
             gates: edge.gates.clone(),
             first: now,
         });
@@ -143,7 +144,7 @@ type OrderClaim<'a> = (u64, u64, Role, Option<&'a Spot>, bool);
 /// The orders that the situation itself shows: tasks that hold two locks, or hold one and wait for
 /// another.
 fn shown(situation: &Situation) -> Vec<Edge<'_>> {
-    let mut claims: BTreeMap<u64, Vec<OrderClaim<'_>>> = BTreeMap::new();
+    let mut claims: Map<u64, Vec<OrderClaim<'_>>> = Map::new();
     for resource in situation
         .resources
         .iter()
@@ -179,7 +180,7 @@ fn shown(situation: &Situation) -> Vec<Edge<'_>> {
         if claims.len() < 2 || leaf(task).is_none() {
             continue;
         }
-        claims.sort_by_key(|claim| (claim.0, claim.1));
+        sorting::by_key(claims, |claim| (claim.0, claim.1));
         for (nth, second) in claims.iter().enumerate() {
             for (before, first) in claims[..nth].iter().enumerate() {
                 // Two waits belong to branches: neither lock is held while the other is requested.
@@ -205,7 +206,7 @@ fn shown(situation: &Situation) -> Vec<Edge<'_>> {
 /// Pairs of locks that different tasks acquired in both orders.
 pub(in crate::diagnose::alert) fn inversions(scan: &Scan<'_>, found: &mut Vec<Finding>) {
     let orders = &scan.memory.orders.0;
-    for (&(a, b), seen) in orders.range(..).filter(|((a, b), _)| a < b) {
+    for (&(a, b), seen) in orders.iter().filter(|((a, b), _)| a < b) {
         let Some(back) = orders.get(&(b, a)) else {
             continue;
         };

@@ -16,6 +16,7 @@ use crate::snapshot::TaskState;
 use crate::snapshot::alert::Severity;
 use crate::snapshot::pitfall::Pitfall;
 use crate::snapshot::units;
+use crate::sorting;
 
 pub(in crate::diagnose::alert) const LONG_POLL: PitfallRule = PitfallRule {
     why: "A poll must return quickly: its worker runs no other task until then.",
@@ -181,7 +182,7 @@ pub(in crate::diagnose::alert) fn starved(scan: &Scan<'_>, found: &mut Vec<Findi
         since && task.id != other.id && scan.age(task.since) >= scan.limit(Limit::StarvationReady)
     });
     let mut starved: Vec<&Task> = starved.collect();
-    starved.sort_by_key(|task| (task.since, task.id));
+    sorting::by_key(&mut starved, |task| (task.since, task.id));
     let Some(worst) = starved.first() else {
         return;
     };

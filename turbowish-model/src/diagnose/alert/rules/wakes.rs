@@ -1,6 +1,5 @@
 //! Rules for wakes that can no longer come, that have no effect, or that cost more than needed.
 
-use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -12,9 +11,11 @@ use crate::diagnose::alert::quantity::{is_more, is_part};
 use crate::diagnose::alert::table::PitfallRule;
 use crate::diagnose::alert::words::{self, brief, many};
 use crate::diagnose::situation::{Node, Task};
+use crate::ordered::Map;
 use crate::snapshot::alert::Severity;
 use crate::snapshot::pitfall::Pitfall;
 use crate::snapshot::units;
+use crate::sorting;
 
 pub(in crate::diagnose::alert) const LOST_WAKER: PitfallRule = PitfallRule {
     severity: Severity::Alert,
@@ -75,7 +76,7 @@ pub(in crate::diagnose::alert) const WAKER_CHURN: PitfallRule = PitfallRule {
 };
 
 /// Proc, line and column, and the tasks that wait there.
-type Places<'a> = BTreeMap<(&'a str, u32, u32), Vec<(&'a Task, &'a Node)>>;
+type Places<'a> = Map<(&'a str, u32, u32), Vec<(&'a Task, &'a Node)>>;
 
 /// The leaf of a task, and its await point as text.
 fn stands(task: &Task) -> (Option<&Node>, String) {
@@ -102,7 +103,7 @@ pub(in crate::diagnose::alert) fn lost_wakers(scan: &Scan<'_>, found: &mut Vec<F
             .push((task, leaf));
     }
     for ((proc, line, column), mut lost) in places {
-        lost.sort_by_key(|(task, _)| (task.since, task.id));
+        sorting::by_key(&mut lost, |(task, _)| (task.since, task.id));
         let Some(&(first, leaf)) = lost.first() else {
             continue;
         };

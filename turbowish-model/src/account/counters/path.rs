@@ -1,0 +1,347 @@
+//! Counters of one path on one thread.
+//!
+//! A poll is written once, at its end, with as few words as its kind allows; the reader adds up
+//! what each kind stands for. A poll of a call whose callers ran no code of their own in it is
+//! written at the innermost call alone, and the reader shares it out to all of them: a *span*.
+
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+
+use alloc::boxed::Box;
+use once_cell::race::OnceBox;
+
+use crate::account::histogram::{Buckets, Histogram, add, raise};
+use crate::account::ledger::Charge;
+use crate::account::sync::{AtomicU32, AtomicU64, fence};
+
+/// A word of a path's counters. Times are in ticks; a moment is a sum of ends minus beginnings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Word {
+    /// Spans that ended pending at this await point: each is a poll of every level.
+    SpanPolls,
+    SpanHold,
+    /// Moment: ends of waits minus their beginnings, of every level.
+    SpanWaited,
+    /// Longest wait, of every level.
+    SpanLongestWait,
+    /// Longest poll in the tick of `SpanTicks`, of every level.
+    SpanLongest,
+    /// A tick of the reader, and in the upper half the last one before it that had a poll.
+    SpanTicks,
+    /// Part of `SpanHold` that was nested in polls of the innermost call.
+    SpanNested,
+    SpanForeign,
+    /// Waits of spans that have begun and not ended.
+    SpanOpen,
+    /// Longest poll in the tick before, and since the start.
+    SpanLastLongest,
+    SpanLongestEver,
+
+    /// Calls that ended in their first poll, with nothing nested in it.
+    OnlyPolls,
+    OnlyHold,
+    OnlyLongest,
+    /// Calls that ended in a later poll.
+    LastPolls,
+    LastHold,
+    LastEnds,
+    CallRunning,
+    /// Inclusive time of calls, without their running time.
+    CallNested,
+
+    /// First polls that ended pending, of calls that were not counted before.
+    FirstPolls,
+    FirstHold,
+    FirstEnds,
+    /// Polls that are no spans and none of the above.
+    Polls,
+    Hold,
+    /// Moment: ends of waits minus their beginnings, of this level alone.
+    Waited,
+    /// Waits of this level alone that have begun, and those that have not ended.
+    Waits,
+    Open,
+    /// Nested part of all polls that are no spans.
+    Nested,
+    Foreign,
+    LongestWait,
+    /// As those of spans, of this level alone.
+    Longest,
+    Ticks,
+    LastLongest,
+    LongestEver,
+    /// Longest exclusive time of a poll.
+    LongestRunning,
+    /// Polls that had no exclusive time. They are frequent, and recorded in no histogram.
+    Idle,
+
+    /// Calls counted at their creation.
+    Created,
+    CreatedAt,
+    /// First polls of calls that were counted at their creation.
+    Started,
+    StartedAt,
+    /// Calls counted at their first poll that ended in it, or unwound.
+    Counted,
+    CountedAt,
+    /// Calls whose creation was not counted, and was not right before their first poll.
+    UnknownBirths,
+    /// Calls that ended otherwise, by outcome.
+    EndedAt,
+    Ready,
+    Err,
+    Cancelled,
+    Panicked,
+    NeverPolled,
+    /// Calls that ended in their first poll, with something nested in it.
+    Immediate,
+    LongestCallRunning,
+    LongestCallInclusive,
+}
+
+/// Number of words.
+pub(crate) const WORDS: usize = Word::LongestCallInclusive as usize + 1;
+
+/// A histogram of one path. A value that belongs to several populations is recorded once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shared {
+    /// Polls of every level of a span, and the exclusive time of the innermost.
+    Span,
+    /// Polls of every level of a span.
+    SpanNested,
+    /// The only poll of a call, with nothing nested: all populations but ready latency.
+    Single,
+    /// Polls with nothing nested.
+    Leaf,
+    /// Polls with something nested.
+    Nested,
+    /// Exclusive time of polls with something nested.
+    Running,
+    /// Running and inclusive time of calls in which nothing was nested.
+    Call,
+    CallRunning,
+    CallInclusive,
+}
+
+pub(crate) const HISTOGRAMS: usize = Shared::CallInclusive as usize + 1;
+
+/// Counters of one path on one thread. Written by that thread alone.
+#[repr(C, align(64))]
+pub(crate) struct PathCounters {
+    /// Number of the last look at which the words were kept as they were.
+    kept_at: AtomicU32,
+    words: [AtomicU64; WORDS],
+    histograms: [OnceBox<Histogram>; HISTOGRAMS],
+    kept: OnceBox<Kept>,
+}
+
+/// The words as they were at a look.
+struct Kept([AtomicU64; WORDS]);
+
+impl Default for Kept {
+    fn default() -> Self {
+        Self(core::array::from_fn(|_| AtomicU64::new(0)))
+    }
+}
+
+/// The words that keep the longest polls: in the reader's tick, that tick, before it, ever.
+type LongestWords = [Word; 4];
+/// Those of spans.
+pub(crate) const SPANS: LongestWords = [
+    Word::SpanLongest,
+    Word::SpanTicks,
+    Word::SpanLastLongest,
+    Word::SpanLongestEver,
+];
+/// Those of polls of one level.
+pub(crate) const ALONE: LongestWords = [
+    Word::Longest,
+    Word::Ticks,
+    Word::LastLongest,
+    Word::LongestEver,
+];
+
+impl Default for PathCounters {
+    fn default() -> Self {
+        Self {
+            kept_at: AtomicU32::new(0),
+            words: core::array::from_fn(|_| AtomicU64::new(0)),
+            histograms: core::array::from_fn(|_| OnceBox::new()),
+            kept: OnceBox::new(),
+        }
+    }
+}
+
+impl PathCounters {
+    #[inline(always)]
+    pub(crate) fn add(&self, word: Word, value: u64) {
+        add(&self.words[word as usize], value);
+    }
+
+    #[inline(always)]
+    pub(crate) fn subtract(&self, word: Word, value: u64) {
+        add(&self.words[word as usize], value.wrapping_neg());
+    }
+
+    #[inline(always)]
+    pub(crate) fn raise(&self, word: Word, value: u64) {
+        raise(&self.words[word as usize], value);
+    }
+
+    #[inline(always)]
+    pub(crate) fn get(&self, word: Word) -> u64 {
+        self.words[word as usize].load(Relaxed)
+    }
+
+    #[inline(always)]
+    pub(crate) fn record(&self, shared: Shared, value: u64) {
+        let slot = &self.histograms[shared as usize];
+        match slot.get() {
+            Some(histogram) => histogram.record(value),
+            None => make(slot).record(value),
+        }
+    }
+
+    /// Adds one poll to the longest ones. A poll no longer than the tick's longest cannot raise the
+    /// maximum since the start either.
+    #[inline(always)]
+    pub(crate) fn longest(&self, of: &LongestWords, tick: u32, hold: u64) {
+        let [longest, ticks, _, ever] = *of;
+        if self.get(ticks) as u32 != tick {
+            self.turn(of, tick);
+        } else if hold <= self.get(longest) {
+            return;
+        }
+        self.words[longest as usize].store(hold, Relaxed);
+        self.raise(ever, hold);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn turn(&self, [longest, ticks, last, _]: &LongestWords, tick: u32) {
+        let before = self.get(*ticks);
+        self.words[*last as usize].store(self.get(*longest), Relaxed);
+        self.words[*ticks as usize].store(before << 32 | u64::from(tick), Relaxed);
+    }
+
+    /// Keeps the words as they are for the look with this number, before the first change after it.
+    #[inline(always)]
+    pub(crate) fn keep_for(&self, look: u32) {
+        if self.kept_at.load(Relaxed) != look {
+            self.keep(look);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn keep(&self, look: u32) {
+        let kept = self.kept.get_or_init(Box::default);
+        for (kept, word) in kept.0.iter().zip(&self.words) {
+            kept.store(word.load(Relaxed), Relaxed);
+        }
+        // Release: a reader that sees the number also sees what was kept.
+        self.kept_at.store(look, Release);
+        // A reader that sees a later change also sees the number.
+        fence(Release);
+    }
+
+    /// The words at the look with this number, which the writer has noticed.
+    pub(crate) fn read_at(&self, look: u32) -> Reading {
+        let now = self.read();
+        fence(Acquire);
+        if self.kept_at.load(Acquire) != look {
+            return now;
+        }
+        match self.kept.get() {
+            Some(kept) => Reading(core::array::from_fn(|at| kept.0[at].load(Relaxed))),
+            None => now,
+        }
+    }
+
+    /// Records a poll of this level alone in the histograms.
+    #[inline(always)]
+    pub(crate) fn record_poll(&self, charge: &Charge, leaf: Shared, nested: Shared) {
+        let Charge { hold, running, .. } = *charge;
+        if running == hold {
+            self.raise(Word::LongestRunning, hold);
+            self.record(leaf, hold);
+        } else {
+            self.record_nested(hold, running, nested);
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn record_nested(&self, hold: u64, running: u64, nested: Shared) {
+        self.record(nested, hold);
+        if running == 0 {
+            self.add(Word::Idle, 1);
+        } else {
+            self.raise(Word::LongestRunning, running);
+            self.record(Shared::Running, running);
+        }
+    }
+
+    /// Charges an ended call that was polled.
+    #[inline(always)]
+    pub(crate) fn charge_call(&self, running: u64, inclusive: u64) {
+        self.add(Word::CallRunning, running);
+        self.raise(Word::LongestCallRunning, running);
+        self.raise(Word::LongestCallInclusive, inclusive);
+        if running == inclusive {
+            self.record(Shared::Call, running);
+        } else {
+            self.add(Word::CallNested, inclusive.wrapping_sub(running));
+            self.record(Shared::CallRunning, running);
+            self.record(Shared::CallInclusive, inclusive);
+        }
+    }
+
+    /// All words. The caller reads them under the seqlock.
+    pub(crate) fn read(&self) -> Reading {
+        Reading(core::array::from_fn(|at| self.words[at].load(Relaxed)))
+    }
+
+    /// Adds one histogram to `into`. These are plain counts: a read between two stores of one event
+    /// is off by that event and no more.
+    pub(crate) fn counts(&self, shared: Shared) -> Option<Buckets> {
+        let histogram = self.histograms[shared as usize].get()?;
+        let mut counts = Buckets::default();
+        histogram.collect(&mut counts);
+        Some(counts)
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn make(slot: &OnceBox<Histogram>) -> &Histogram {
+    slot.get_or_init(Box::default)
+}
+
+/// The words of a path at one instant.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reading([u64; WORDS]);
+
+impl Reading {
+    pub(crate) const fn get(&self, word: Word) -> u64 {
+        self.0[word as usize]
+    }
+
+    /// Sum of several words; wraps, since moments do.
+    pub(crate) fn sum(&self, words: &[Word]) -> u64 {
+        words
+            .iter()
+            .fold(0, |sum, &word| sum.wrapping_add(self.get(word)))
+    }
+
+    /// Longest poll in the reader's tick or the one before.
+    pub(crate) fn recent(&self, [longest, ticks, last, _]: &LongestWords, tick: u32) -> u64 {
+        let ticks = self.get(*ticks);
+        let at = [(ticks as u32, *longest), ((ticks >> 32) as u32, *last)];
+        let recent = at.into_iter().filter(|(at, _)| tick.wrapping_sub(*at) <= 1);
+        recent.map(|(_, word)| self.get(word)).max().unwrap_or(0)
+    }
+
+    /// Whether nothing was recorded on this path and thread.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.iter().all(|&word| word == 0)
+    }
+}

@@ -1,0 +1,388 @@
+//! What nearly all polls need, without anything else: the first poll of a call that its caller
+//! awaits, and a poll of the first call of a task that has something to do.
+//!
+//! Each function here does what its general counterpart in `poll` does in that case, or does nothing
+//! and says so.
+
+use core::sync::atomic::Ordering::{Relaxed, Release};
+
+use super::frame::{
+    ARRIVED, BRANCH, COUNTED_BEFORE, FIRST, Frame, LINKED, OVER, REPATHED, REUSE_NONE, REUSE_UP,
+    ROOT,
+};
+use super::{FRAMES, Ledger, Span};
+use crate::account::call::{Call, DIRECT, FORK, MARK, PENDING, SITE};
+use crate::account::counters::{ALONE, PathCounters, SPANS, Shared, Word};
+use crate::account::histogram::add;
+use crate::account::paths::{PathKey, PathKind};
+
+/// Flags that make a poll anything but quick to end.
+const SPECIAL: u32 = COUNTED_BEFORE | MARK | REPATHED | FORK | BRANCH;
+
+/// A first poll, in that of the caller.
+const NEW: u32 = FIRST | OVER;
+
+impl Ledger {
+    /// Starts the first poll of a call that is created right where its caller awaits it. `proc` is
+    /// its proc, and `now` reads the clock. Returns whether it was started.
+    #[inline(always)]
+    pub fn start_awaited(
+        &self,
+        call: &mut Call,
+        depth: u32,
+        proc: u32,
+        now: impl FnOnce() -> u64,
+    ) -> bool {
+        let event = self.event();
+        let Some(caller) = self.frames.in_place(depth.wrapping_sub(1)) else {
+            return false;
+        };
+        let (place, above) = (caller.place.load(Relaxed), caller.path.load(Relaxed));
+        let is_known = call.is_new(event, above) && place & DIRECT != 0 && depth < FRAMES as u32;
+        if !is_known {
+            return false;
+        }
+        let key = PathKey::new(above, proc, place & SITE, PathKind::Direct);
+        let (Some(path), Some(frame)) = (self.paths.known(key), self.frames.in_place(depth)) else {
+            return false;
+        };
+        call.begin_awaited(path);
+        add(&self.events, 1);
+        self.moved.store(1, Relaxed);
+        self.reuse.store(REUSE_NONE, Relaxed);
+        frame.key.store(0, Relaxed);
+        frame.unit.store(0, Relaxed);
+        self.open_frame(frame, path, proc, NEW, now());
+        self.depth.store(depth + 1, Release);
+        true
+    }
+
+    /// Starts a poll of a call whose callers have no frames, in a task that no other poll is below.
+    /// Returns whether it was started.
+    #[inline(always)]
+    pub fn start_bottom(&self, call: &mut Call, proc: u32) -> bool {
+        let Some(place) = call.again() else {
+            return false;
+        };
+        let Some(frame) = self.frames.in_place(0) else {
+            return false;
+        };
+        add(&self.events, 1);
+        self.reuse.store(REUSE_NONE, Relaxed);
+        frame.key.store(self.straight_task.load(Relaxed), Relaxed);
+        frame.unit.store(call.unit, Relaxed);
+        frame.suspended.store(call.suspended, Relaxed);
+        // The root has read the clock, and nothing has run since.
+        self.open_frame(frame, call.path, proc, place, self.last.load(Relaxed));
+        self.depth.store(1, Release);
+        true
+    }
+
+    /// Starts a poll of the root of `task`, which waits, on a thread that polls nothing. Returns
+    /// whether it was started.
+    #[inline]
+    pub fn start_root(
+        &self,
+        call: &mut Call,
+        proc: u32,
+        task: u64,
+        now: impl FnOnce() -> u64,
+    ) -> bool {
+        let Some(frame) = self.frames.in_place(0).filter(|_| self.depth() == 0) else {
+            return false;
+        };
+        let is_root = call.is_live(self.epoch) && !call.is_fused();
+        if !is_root || !self.paths.key(call.path).is(PathKind::Root) {
+            return false;
+        }
+        let Some(place) = call.again() else {
+            return false;
+        };
+        add(&self.events, 1);
+        self.begin_segment(0, false);
+        self.reuse.store(REUSE_NONE, Relaxed);
+        frame.key.store(task, Relaxed);
+        frame.unit.store(call.unit, Relaxed);
+        frame.suspended.store(call.suspended, Relaxed);
+        self.open_frame(frame, call.path, proc, place | ROOT, now());
+        self.depth.store(1, Release);
+        true
+    }
+
+    /// The last poll of a root on this thread, which has just ended.
+    #[inline]
+    #[must_use]
+    pub fn last_span(&self) -> Span {
+        let frame = self.frames.at(0);
+        let end = self.last.load(Relaxed);
+        let hold = end - frame.start.load(Relaxed);
+        Span {
+            end,
+            hold,
+            inclusive: hold - frame.foreign.load(Relaxed),
+        }
+    }
+
+    #[inline(always)]
+    fn open_frame(&self, frame: &Frame, path: u32, proc: u32, place: u32, t: u64) {
+        frame.path.store(path, Relaxed);
+        frame.place.store(place, Relaxed);
+        frame.nested.store(0, Relaxed);
+        frame.foreign.store(0, Relaxed);
+        frame.carry.store(0, Relaxed);
+        frame.set_proc(proc, self.await_stack.len());
+        frame.start.store(self.clamp(t), Relaxed);
+    }
+
+    /// Same as [`Ledger::arrive`], if the call has not waited before this poll. Returns whether it was
+    /// done.
+    #[inline(always)]
+    pub fn arrive_quick(&self, proc: u32, site: u32, direct: bool) -> bool {
+        let depth = self.depth.load(Relaxed);
+        let Some(top) = self.frames.in_place(depth.wrapping_sub(1)) else {
+            return false;
+        };
+        if top.proc() != proc || top.unit.load(Relaxed) != 0 || site > SITE {
+            return false;
+        }
+        top.arrive(site | u32::from(direct) * DIRECT);
+        self.reuse.store(REUSE_NONE, Relaxed);
+        self.moved.store(1, Relaxed);
+        true
+    }
+
+    /// Ends the innermost poll, at `depth`, as pending. Returns whether it was ended.
+    #[inline(always)]
+    pub fn suspend_awaited(&self, call: &mut Call, depth: u32, now: impl FnOnce() -> u64) -> bool {
+        let Some(frame) = self.frames.in_place(depth) else {
+            return false;
+        };
+        let place = frame.place.load(Relaxed);
+        let is_special = place & SPECIAL != 0
+            || self.depth.load(Relaxed) != depth + 1
+            || frame.foreign.load(Relaxed) != 0;
+        if is_special {
+            return false;
+        }
+        match place & NEW {
+            NEW => self.suspend_new(call, frame, place, depth, now),
+            0 => return self.suspend_again(call, frame, place, depth, now),
+            _ => return false,
+        }
+        true
+    }
+
+    #[inline(always)]
+    fn suspend_new(
+        &self,
+        call: &mut Call,
+        frame: &Frame,
+        place: u32,
+        depth: u32,
+        now: impl FnOnce() -> u64,
+    ) {
+        let is_again = self.reuse.load(Relaxed) == REUSE_UP;
+        let t = if is_again {
+            self.last.load(Relaxed)
+        } else {
+            now()
+        };
+        let (start, nested) = (frame.start.load(Relaxed), frame.nested.load(Relaxed));
+        let carry = frame.carry.load(Relaxed);
+        let unit = self.unit(frame, place);
+        let writing = self.write();
+        let hold = self.clamp(t) - start;
+        let t = start + hold;
+        add(&self.events, 1);
+        self.depth.store(depth, Relaxed);
+        let row = self.row(unit);
+        row.add(Word::FirstPolls, 1);
+        row.add(Word::FirstHold, hold);
+        row.add(Word::FirstEnds, t);
+        row.longest(&ALONE, self.tick.load(Relaxed), hold);
+        if nested != 0 {
+            row.add(Word::Nested, nested);
+        }
+        record(row, hold, nested, Shared::Leaf, Shared::Nested);
+        let passes = is_again && place & (DIRECT | LINKED) == DIRECT | LINKED;
+        call.suspend_new(place, unit, t, [hold - nested, hold + carry, hold], passes);
+        if let Some(caller) = self.frames.in_place(depth.wrapping_sub(1)) {
+            let above = caller.place.load(Relaxed);
+            add(&caller.nested, hold);
+            let reuse = if above & DIRECT != 0 {
+                REUSE_UP
+            } else {
+                REUSE_NONE
+            };
+            self.reuse.store(reuse, Relaxed);
+            caller.place.store(above | LINKED, Relaxed);
+        }
+        if self.quiet.load(Relaxed) == 0 {
+            let (level, proc) = (self.level(depth), frame.proc());
+            self.await_stack.push(level, proc, place, t);
+        }
+        drop(writing);
+    }
+
+    /// A poll of the first call of a task that has something to do, and of all its callers.
+    #[inline(always)]
+    fn suspend_again(
+        &self,
+        call: &mut Call,
+        frame: &Frame,
+        place: u32,
+        depth: u32,
+        now: impl FnOnce() -> u64,
+    ) -> bool {
+        let unit = frame.unit.load(Relaxed);
+        if unit == 0 || depth != 0 || place & ARRIVED != 0 || self.moved.load(Relaxed) != 0 {
+            return false;
+        }
+        let is_again = self.reuse.load(Relaxed) == REUSE_UP;
+        let t = if is_again {
+            self.last.load(Relaxed)
+        } else {
+            now()
+        };
+        let (start, nested) = (frame.start.load(Relaxed), frame.nested.load(Relaxed));
+        let waited = start.saturating_sub(frame.suspended.load(Relaxed));
+        let writing = self.write();
+        let hold = self.clamp(t) - start;
+        let t = start + hold;
+        add(&self.events, 1);
+        self.depth.store(0, Relaxed);
+        let row = self.row(unit);
+        row.add(Word::SpanPolls, 1);
+        row.add(Word::SpanHold, hold);
+        row.subtract(Word::SpanWaited, hold);
+        row.raise(Word::SpanLongestWait, waited);
+        row.longest(&SPANS, self.tick.load(Relaxed), hold);
+        if nested != 0 {
+            row.add(Word::SpanNested, nested);
+        }
+        record(row, hold, nested, Shared::Span, Shared::SpanNested);
+        add(&self.busy, hold);
+        self.reuse.store(REUSE_UP, Relaxed);
+        let passes = is_again && place & (DIRECT | LINKED) == DIRECT | LINKED;
+        call.suspend_again(t, hold - nested, hold, passes);
+        drop(writing);
+        true
+    }
+
+    /// Ends the innermost poll, at `depth`, with which its call returns. Returns whether it was
+    /// ended.
+    #[inline(always)]
+    pub fn return_awaited(&self, call: &mut Call, depth: u32, now: impl FnOnce() -> u64) -> bool {
+        let Some(frame) = self.frames.in_place(depth) else {
+            return false;
+        };
+        let place = frame.place.load(Relaxed);
+        let nested = frame.nested.load(Relaxed);
+        let is_special = place & SPECIAL != 0
+            || self.depth.load(Relaxed) != depth + 1
+            || frame.foreign.load(Relaxed) != 0;
+        if is_special {
+            return false;
+        }
+        match place & NEW {
+            NEW if nested == 0 => self.return_new(call, frame, depth, now),
+            0 if place & ROOT == 0 => self.return_bottom(call, frame, nested, now),
+            _ => return false,
+        }
+        true
+    }
+
+    /// A call that returns in its first poll, with nothing nested in it.
+    #[inline(always)]
+    fn return_new(&self, call: &mut Call, frame: &Frame, depth: u32, now: impl FnOnce() -> u64) {
+        let t = now();
+        let (start, path) = (frame.start.load(Relaxed), frame.path.load(Relaxed));
+        let writing = self.write();
+        let hold = self.clamp(t) - start;
+        add(&self.events, 1);
+        self.depth.store(depth, Relaxed);
+        let row = self.row(path);
+        row.add(Word::OnlyPolls, 1);
+        row.add(Word::OnlyHold, hold);
+        row.raise(Word::OnlyLongest, hold);
+        row.longest(&ALONE, self.tick.load(Relaxed), hold);
+        row.record(Shared::Single, hold);
+        call.end();
+        self.await_stack.truncate(frame.stack_mark());
+        self.reuse.store(REUSE_NONE, Relaxed);
+        self.moved.store(1, Relaxed);
+        if let Some(caller) = self.frames.in_place(depth.wrapping_sub(1)) {
+            add(&caller.nested, hold);
+            if caller.has(DIRECT) {
+                self.come(caller, 0);
+            }
+        }
+        drop(writing);
+    }
+
+    /// A call that had waited returns, and its caller, which has done nothing in this poll, goes on.
+    #[inline(always)]
+    fn return_bottom(
+        &self,
+        call: &mut Call,
+        frame: &Frame,
+        nested: u64,
+        now: impl FnOnce() -> u64,
+    ) {
+        let t = now();
+        let (start, path) = (frame.start.load(Relaxed), frame.path.load(Relaxed));
+        let (unit, carry) = (frame.unit.load(Relaxed), frame.carry.load(Relaxed));
+        let writing = self.write();
+        let hold = self.clamp(t) - start;
+        add(&self.events, 1);
+        if unit != 0 {
+            let waits = self.row(unit);
+            waits.add(Word::SpanWaited, start);
+            waits.subtract(Word::SpanOpen, 1);
+            let waited = start.saturating_sub(frame.suspended.load(Relaxed));
+            waits.raise(Word::SpanLongestWait, waited);
+            frame.unit.store(0, Relaxed);
+        }
+        let row = self.row(path);
+        row.add(Word::LastPolls, 1);
+        row.add(Word::LastHold, hold);
+        row.add(Word::LastEnds, start + hold);
+        row.longest(&ALONE, self.tick.load(Relaxed), hold);
+        if nested != 0 {
+            row.add(Word::Nested, nested);
+        }
+        record(row, hold, nested, Shared::Leaf, Shared::Nested);
+        let [running, inclusive] = call.charge_last(hold - nested, hold + carry);
+        row.charge_call(running, inclusive);
+        call.end();
+        // The frame is that of the caller from here on.
+        let caller = self.paths.caller(path);
+        let mut turned = ARRIVED;
+        let key = self.paths.key(caller);
+        if key.is(PathKind::Root) {
+            turned |= ROOT | self.root_marks.load(Relaxed);
+        }
+        frame.path.store(caller, Relaxed);
+        frame.set_proc(key.proc(), frame.stack_mark());
+        frame.place.store(turned, Relaxed);
+        frame.nested.store(hold, Relaxed);
+        frame.carry.store(call.untold().wrapping_sub(hold), Relaxed);
+        self.await_stack.truncate(frame.stack_mark());
+        self.reuse.store(REUSE_NONE, Relaxed);
+        self.moved.store(1, Relaxed);
+        drop(writing);
+    }
+}
+
+/// Records a poll in the histograms.
+#[inline(always)]
+fn record(row: &PathCounters, hold: u64, nested: u64, leaf: Shared, other: Shared) {
+    if nested == 0 {
+        row.raise(Word::LongestRunning, hold);
+        row.record(leaf, hold);
+    } else {
+        row.record_nested(hold, hold - nested, other);
+    }
+}
+
+const _: () = assert!(PENDING & SPECIAL == 0);

@@ -1,0 +1,193 @@
+//! Straight polls: a task is polled again, and its calls do nothing but poll what they await, down to
+//! the first one that does something. Those calls have no frame, and nothing is written for them:
+//! the reader shares out the span of that first one.
+
+use core::sync::atomic::Ordering::Relaxed;
+
+use super::Ledger;
+use super::frame::{MARKED, OVER, REUSE_UNCHANGED, ROOT};
+use crate::account::append_vec::AppendVec;
+use crate::account::call::{Call, MARK};
+use crate::account::counters::Word;
+use crate::account::paths::{PathId, PathKind};
+use crate::account::sync::{AtomicU32, AtomicU64, in_place};
+
+/// A span: a poll of a task's root that had nothing to do in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// End of the poll, in ticks.
+    pub end: u64,
+    /// Duration of the poll, in ticks.
+    pub hold: u64,
+    /// Duration without foreign time, in ticks.
+    pub inclusive: u64,
+}
+
+/// A dropped call that had nothing to do in its last polls: what it awaited is dropped right after it
+/// and knows for how long.
+#[derive(Default)]
+struct DroppedCall {
+    path: AtomicU32,
+    unit: AtomicU32,
+    running: AtomicU64,
+    inclusive: AtomicU64,
+    told: AtomicU64,
+    /// Time of the drop, in ticks.
+    at: AtomicU64,
+}
+
+/// Dropped calls whose times are not complete, outermost first: each awaits the next one.
+#[derive(Default)]
+pub(super) struct DroppedChain {
+    calls: AppendVec<DroppedCall, { in_place(4) }>,
+    len: AtomicU32,
+}
+
+impl Ledger {
+    /// Begins a poll of the root of `task` at `t`, if the root has nothing to do in it as long as what it
+    /// awaits is pending. Returns whether it has. If so, the poll has no frame.
+    #[inline]
+    pub fn begin_straight(&self, call: &Call, task: u64, t: impl FnOnce() -> u64) -> bool {
+        let is_straight = call.passes()
+            && call.is_live(self.epoch)
+            && !call.is_fused()
+            && self.depth() == 0
+            && call.is_suspended()
+            && self.paths.key(call.path).is(PathKind::Root);
+        if is_straight {
+            self.clamp(t());
+            self.straight_task.store(task, Relaxed);
+            self.base.store(0, Relaxed);
+            self.moved.store(0, Relaxed);
+            self.quiet.store(0, Relaxed);
+            self.root_marks.store(0, Relaxed);
+            self.await_stack.truncate(0);
+            self.reuse.store(REUSE_UNCHANGED, Relaxed);
+        }
+        is_straight
+    }
+
+    /// Ends such a poll as pending, right after the span that stands for it.
+    #[inline]
+    pub fn end_straight(&self, call: &mut Call) -> Span {
+        let frame = self.frames.at(0);
+        let span = self.last_span();
+        call.suspended = span.end;
+        let marks = self.root_marks.load(Relaxed);
+        if marks != 0 {
+            call.mark();
+            frame
+                .place
+                .store(frame.place.load(Relaxed) | MARKED, Relaxed);
+        }
+        span
+    }
+
+    /// The depth of the frame that a call without one has got in the poll of what it awaited.
+    #[inline]
+    #[must_use]
+    pub fn turned(&self, call: &mut Call) -> Option<u32> {
+        let depth = self.depth().checked_sub(1)?;
+        let frame = self.frames.at(depth as usize);
+        let is_own = frame.path.load(Relaxed) == call.path;
+        is_own.then(|| {
+            call.resume();
+            depth
+        })
+    }
+
+    /// Whether the poll at `depth`, which has just ended, stood for those of all callers.
+    #[inline]
+    #[must_use]
+    pub fn was_straight(&self, depth: u32) -> bool {
+        !self.frames.at(depth as usize).has(ROOT | OVER)
+    }
+
+    /// Marks the root of the current task, which has no frame. Returns `None` if it has one.
+    pub(super) fn mark_straight_root(&self) -> Option<bool> {
+        let bottom = self.frames.at(self.base.load(Relaxed) as usize);
+        if bottom.has(ROOT | OVER) {
+            return None;
+        }
+        self.root_marks.store(MARK | MARKED, Relaxed);
+        Some(false)
+    }
+
+    /// Charges a call that was polled and is dropped at `t`, while it waits if it has a `unit`.
+    pub(super) fn charge_dropped(&self, call: &Call, unit: PathId, t: u64) {
+        let (chain, paths) = (&self.dropped, &self.paths);
+        let len = chain.len.load(Relaxed);
+        let above = len.checked_sub(1).map(|last| chain.calls.at(last as usize));
+        let is_next = above.is_some_and(|above| {
+            call.is_fused() && paths.caller(call.path) == above.path.load(Relaxed)
+        });
+        if len > 0 && !is_next {
+            self.end_chain();
+        }
+        if !call.passes() || chain.len.load(Relaxed) >= CHAIN_LIMIT {
+            self.charge_one(
+                call.path,
+                unit,
+                [call.running, call.inclusive],
+                (call.suspended, t),
+            );
+            self.end_chain_below(call.inclusive.wrapping_sub(call.told), call.suspended);
+            return;
+        }
+        let len = chain.len.load(Relaxed);
+        let own = chain.calls.at(len as usize);
+        own.path.store(call.path, Relaxed);
+        own.unit.store(unit, Relaxed);
+        own.running.store(call.running, Relaxed);
+        own.inclusive.store(call.inclusive, Relaxed);
+        own.told.store(call.told, Relaxed);
+        own.at.store(t, Relaxed);
+        chain.len.store(len + 1, Relaxed);
+    }
+
+    fn charge_one(
+        &self,
+        path: PathId,
+        unit: PathId,
+        [running, inclusive]: [u64; 2],
+        (suspended, t): (u64, u64),
+    ) {
+        self.row(path).charge_call(running, inclusive);
+        if unit != 0 {
+            let waited = t.saturating_sub(suspended);
+            self.row(unit).raise(Word::LongestWait, waited);
+        }
+    }
+
+    /// Charges the dropped calls above one that had not told `untold` and whose last poll ended at
+    /// `suspended`: innermost first, since each knows what it had not told the one above.
+    fn end_chain_below(&self, untold: u64, suspended: u64) {
+        let chain = &self.dropped;
+        let mut untold = untold;
+        for at in (0..chain.len.load(Relaxed)).rev() {
+            let call = chain.calls.at(at as usize);
+            let inclusive = call.inclusive.load(Relaxed).wrapping_add(untold);
+            let times = [call.running.load(Relaxed), inclusive];
+            let wait = (suspended, call.at.load(Relaxed));
+            self.charge_one(
+                call.path.load(Relaxed),
+                call.unit.load(Relaxed),
+                times,
+                wait,
+            );
+            untold = inclusive.wrapping_sub(call.told.load(Relaxed));
+        }
+        chain.len.store(0, Relaxed);
+    }
+
+    /// Charges dropped calls of which the innermost one was not dropped, so that it is unknown what
+    /// it had not told them.
+    pub(super) fn end_chain(&self) {
+        if self.dropped.len.load(Relaxed) > 0 {
+            self.end_chain_below(0, self.last.load(Relaxed));
+        }
+    }
+}
+
+/// Calls of a chain that are kept at once; those below are charged by themselves.
+const CHAIN_LIMIT: u32 = 4096;

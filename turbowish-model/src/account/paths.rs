@@ -1,0 +1,394 @@
+//! Paths: which call is polled by which, interned as numbers.
+//!
+//! A path is a proc, how its call is polled, and the path of the call that polls it, up to the root
+//! of the task. A thread's counters are kept by path, so that one record of the innermost call can
+//! be shared out to all of its callers by the reader.
+//!
+//! The table is shared by all threads of a process. Entries are only added. Finding one costs two
+//! loads; adding one takes no lock.
+
+use alloc::boxed::Box;
+use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
+use core::sync::atomic::{AtomicU32, AtomicU64};
+
+use once_cell::race::OnceBox;
+
+use crate::account::counters::PROC_LIMIT;
+
+/// Number of a path; 0 stands for none.
+pub type PathId = u32;
+
+/// How a call is polled, or what else an entry stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u64)]
+pub enum PathKind {
+    /// The root of a task.
+    Root = 1,
+    /// The operand of its caller's await: polled by nothing else.
+    Direct,
+    /// Polled by code of its caller: a combinator, a box, a timeout.
+    Inner,
+    /// An await point of the path above: where its call waits.
+    Wait,
+    /// The proc that created the calls of the paths below, where it is not the one that polls them.
+    Creator,
+    /// Polled by an unknown call: the table is full.
+    Lost,
+    /// Like `Lost`, below another call of the same proc.
+    LostAgain,
+}
+
+/// Number of the proc of a [`PathKind::Creator`] that stands for no proc.
+pub const NOBODY: u32 = PROC_LIMIT;
+
+const KIND_BITS: u32 = 4;
+const SITE_BITS: u32 = 10;
+const PROC_BITS: u32 = PROC_LIMIT.ilog2() + 1;
+const PROC_AT: u32 = KIND_BITS + SITE_BITS;
+const PARENT_AT: u32 = 32;
+
+const _: () = assert!(PROC_AT + PROC_BITS <= PARENT_AT);
+
+/// What a path consists of, in one word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PathKey(u64);
+
+impl PathKey {
+    /// Creates a key. `site` is an await point plus one, of the parent or, of a
+    /// [`PathKind::Wait`], of the path itself; 0 if it does not matter.
+    #[inline]
+    #[must_use]
+    pub const fn new(parent: PathId, proc: u32, site: u32, kind: PathKind) -> Self {
+        let site = (site & ((1 << SITE_BITS) - 1)) as u64;
+        Self(
+            (parent as u64) << PARENT_AT
+                | (proc as u64) << PROC_AT
+                | site << KIND_BITS
+                | kind as u64,
+        )
+    }
+
+    /// The entry above.
+    #[inline]
+    #[must_use]
+    pub const fn parent(self) -> PathId {
+        (self.0 >> PARENT_AT) as u32
+    }
+
+    /// Proc id.
+    #[inline]
+    #[must_use]
+    pub const fn proc(self) -> u32 {
+        (self.0 >> PROC_AT) as u32 & ((1 << PROC_BITS) - 1)
+    }
+
+    /// Await point plus one; 0 if it does not matter.
+    #[inline]
+    #[must_use]
+    pub const fn site(self) -> u32 {
+        (self.0 >> KIND_BITS) as u32 & ((1 << SITE_BITS) - 1)
+    }
+
+    /// Whether this is an entry of that kind.
+    #[inline]
+    #[must_use]
+    pub const fn is(self, kind: PathKind) -> bool {
+        self.0 & ((1 << KIND_BITS) - 1) == kind as u64
+    }
+
+    #[inline]
+    const fn hash(self) -> usize {
+        const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+        (self.0.wrapping_mul(GOLDEN) >> (u64::BITS - BUCKET_BITS)) as usize
+    }
+}
+
+const PAGE: usize = 1024;
+const BUCKET_BITS: u32 = if cfg!(test) { 10 } else { 14 };
+
+/// Entries beside the fixed ones that a process can have.
+pub const PATH_LIMIT: u32 = 1 << 16;
+const PAGES: usize = PATH_LIMIT as usize / PAGE;
+
+/// Entries that are not stored: a root, a lost call and a lost recursive call of each proc.
+const FIXED: u32 = 3 * PROC_LIMIT;
+/// All ids are below this one.
+pub(crate) const PATH_IDS: u32 = FIXED + 1 + PATH_LIMIT;
+
+/// One entry.
+#[derive(Default)]
+struct Entry {
+    key: AtomicU64,
+    /// The next entry of the same bucket.
+    next: AtomicU32,
+    /// Distance from the root, shifted by one; the lowest bit is [`AGAIN`].
+    facts: AtomicU32,
+}
+
+/// Another call of the same proc is further out in the task.
+const AGAIN: u32 = 1;
+
+/// The last entry of each bucket.
+struct Buckets([AtomicU32; 1 << BUCKET_BITS]);
+
+impl Default for Buckets {
+    fn default() -> Self {
+        Self([const { AtomicU32::new(0) }; 1 << BUCKET_BITS])
+    }
+}
+
+struct Page([Entry; PAGE]);
+
+impl Default for Page {
+    fn default() -> Self {
+        Self(core::array::from_fn(|_| Entry::default()))
+    }
+}
+
+/// The paths of a process.
+pub struct Paths {
+    pages: [OnceBox<Page>; PAGES],
+    buckets: OnceBox<Buckets>,
+    /// Number of entries; at most `limit`.
+    len: AtomicU32,
+    limit: u32,
+    threads: AtomicU64,
+}
+
+impl Default for Paths {
+    fn default() -> Self {
+        Self::new(PATH_LIMIT)
+    }
+}
+
+impl Paths {
+    /// Creates an empty table for at most `limit` entries.
+    #[must_use]
+    pub const fn new(limit: u32) -> Self {
+        Self {
+            pages: [const { OnceBox::new() }; PAGES],
+            buckets: OnceBox::new(),
+            len: AtomicU32::new(0),
+            threads: AtomicU64::new(0),
+            limit: if limit < PATH_LIMIT {
+                limit
+            } else {
+                PATH_LIMIT
+            },
+        }
+    }
+
+    /// The first event number of a new thread: no two threads have the same number.
+    pub(crate) fn first_event(&self) -> u64 {
+        const EVENT_BITS: u32 = 40;
+        (self.threads.fetch_add(1, Relaxed) + 1) << EVENT_BITS
+    }
+
+    /// The path of a task's root that nobody created in a poll; also where calls that are not
+    /// polled yet are counted.
+    #[inline]
+    #[must_use]
+    pub const fn root(proc: u32) -> PathId {
+        1 + proc
+    }
+
+    const fn lost(proc: u32, again: bool) -> PathId {
+        1 + PROC_LIMIT + if again { PROC_LIMIT } else { 0 } + proc
+    }
+
+    /// Number of entries.
+    #[must_use]
+    pub fn len(&self) -> u32 {
+        self.len.load(Relaxed)
+    }
+
+    /// Whether there are no entries.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Whether calls on further paths are counted without their callers.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.len() >= self.limit
+    }
+
+    #[inline]
+    fn entry(&self, id: PathId) -> Option<&Entry> {
+        let at = id.checked_sub(FIXED + 1)? as usize;
+        let page = self.pages.get(at / PAGE)?.get()?;
+        Some(&page.0[at % PAGE])
+    }
+
+    /// What a path consists of.
+    #[inline]
+    #[must_use]
+    pub fn key(&self, id: PathId) -> PathKey {
+        match self.entry(id) {
+            Some(entry) => PathKey(entry.key.load(Relaxed)),
+            None => Self::fixed(id),
+        }
+    }
+
+    const fn fixed(id: PathId) -> PathKey {
+        let at = id.wrapping_sub(1);
+        let kind = match at / PROC_LIMIT {
+            0 => PathKind::Root,
+            1 => PathKind::Lost,
+            _ => PathKind::LostAgain,
+        };
+        PathKey::new(0, at % PROC_LIMIT, 0, kind)
+    }
+
+    fn facts(&self, id: PathId) -> u32 {
+        match self.entry(id) {
+            Some(entry) => entry.facts.load(Relaxed),
+            None => u32::from(Self::fixed(id).is(PathKind::LostAgain)) * AGAIN,
+        }
+    }
+
+    /// Distance from the task's root; 0 if it is not known.
+    #[inline]
+    #[must_use]
+    pub fn level(&self, id: PathId) -> u32 {
+        self.facts(id) >> 1
+    }
+
+    /// Whether another call of the same proc is further out in the task.
+    #[inline]
+    #[must_use]
+    pub fn is_again(&self, id: PathId) -> bool {
+        self.facts(id) & AGAIN != 0
+    }
+
+    /// The path of the call that polls the calls of this path; 0 if none does, or if it is unknown.
+    #[must_use]
+    pub fn caller(&self, id: PathId) -> PathId {
+        let parent = self.key(id).parent();
+        if parent == 0 {
+            return 0;
+        }
+        let above = self.key(parent);
+        if above.is(PathKind::Creator) {
+            above.parent()
+        } else {
+            parent
+        }
+    }
+
+    /// The proc that created the calls of this path; `None` if none did, or if it is unknown.
+    #[must_use]
+    pub fn creator(&self, id: PathId) -> Option<u32> {
+        let parent = self.key(id).parent();
+        (parent != 0)
+            .then(|| self.key(parent).proc())
+            .filter(|&proc| proc != NOBODY)
+    }
+
+    /// Finds a path, if it was added before and is the last one of its bucket.
+    #[inline(always)]
+    pub(crate) fn known(&self, key: PathKey) -> Option<PathId> {
+        let id = self.buckets.get()?.0[key.hash()].load(Acquire);
+        (self.entry(id)?.key.load(Relaxed) == key.0).then_some(id)
+    }
+
+    /// Finds or adds a path; `None` if the table is full.
+    #[inline]
+    pub fn intern(&self, key: PathKey) -> Option<PathId> {
+        let head = &self.buckets.get_or_init(Box::default).0[key.hash()];
+        let first = head.load(Acquire);
+        match self.find(first, 0, key) {
+            Some(id) => Some(id),
+            None => self.add(head, first, key),
+        }
+    }
+
+    /// Searches a bucket from `first` up to but without `last`.
+    #[inline]
+    fn find(&self, first: PathId, last: PathId, key: PathKey) -> Option<PathId> {
+        let mut id = first;
+        while id != last {
+            let entry = self.entry(id)?;
+            if entry.key.load(Relaxed) == key.0 {
+                return Some(id);
+            }
+            id = entry.next.load(Relaxed);
+        }
+        None
+    }
+
+    #[cold]
+    fn add(&self, head: &AtomicU32, first: PathId, key: PathKey) -> Option<PathId> {
+        let count = |len: u32| (len < self.limit).then_some(len + 1);
+        let at = self.len.fetch_update(Relaxed, Relaxed, count).ok()?;
+        let page = self.pages[at as usize / PAGE].get_or_init(Box::default);
+        let entry = &page.0[at as usize % PAGE];
+        entry.key.store(key.0, Relaxed);
+        entry.facts.store(self.facts_of(key), Relaxed);
+        let id = FIXED + 1 + at;
+        let mut first = first;
+        loop {
+            entry.next.store(first, Relaxed);
+            // Release: who finds the id also finds the entry.
+            match head.compare_exchange(first, id, AcqRel, Acquire) {
+                Ok(_) => return Some(id),
+                Err(now) => {
+                    // Another thread has added an entry. If it is this one, the own entry is never
+                    // found, and lost.
+                    if let Some(other) = self.find(now, first, key) {
+                        return Some(other);
+                    }
+                    first = now;
+                }
+            }
+        }
+    }
+
+    fn facts_of(&self, key: PathKey) -> u32 {
+        let parent = key.parent();
+        if parent == 0 {
+            return 0;
+        }
+        let (above, facts) = (self.key(parent), self.facts(parent));
+        if key.is(PathKind::Wait) {
+            return facts;
+        }
+        if key.is(PathKind::Creator) {
+            return facts & !AGAIN;
+        }
+        // A creator without a caller is above a root.
+        if key.is(PathKind::Root) || (above.is(PathKind::Creator) && above.parent() == 0) {
+            return 0;
+        }
+        let level = (facts >> 1) + 1;
+        level << 1 | u32::from(self.has(parent, key.proc())) * AGAIN
+    }
+
+    /// Whether a call of `proc` is on a path.
+    pub(crate) fn has(&self, path: PathId, proc: u32) -> bool {
+        let mut at = path;
+        while at != 0 {
+            let key = self.key(at);
+            if key.proc() == proc && !key.is(PathKind::Creator) {
+                return true;
+            }
+            at = key.parent();
+        }
+        false
+    }
+
+    /// The path of a call of `proc` below `caller` that has no entry.
+    #[cold]
+    pub(crate) fn without_entry(&self, proc: u32, again: bool) -> PathId {
+        Self::lost(proc, again)
+    }
+}
+
+impl core::fmt::Debug for Paths {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Paths")
+            .field("len", &self.len())
+            .finish_non_exhaustive()
+    }
+}

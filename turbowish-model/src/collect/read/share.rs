@@ -1,0 +1,300 @@
+//! What the counters of a path stand for: the reader shares them out to procs, await points and
+//! edges.
+
+use crate::account::aggregate::{Aggregate, ProcStats};
+use crate::account::counters::{
+    ALONE, OTHERS, PathCounters, Population, Reading, SPANS, Shared, Sum, Word,
+};
+use crate::account::histogram::Buckets;
+use crate::account::paths::{PathId, PathKind, Paths};
+
+/// Words that count polls of one level.
+pub(super) const POLLS: [Word; 4] = [
+    Word::Polls,
+    Word::OnlyPolls,
+    Word::LastPolls,
+    Word::FirstPolls,
+];
+/// Words with the duration of these polls.
+const HOLDS: [Word; 4] = [Word::Hold, Word::OnlyHold, Word::LastHold, Word::FirstHold];
+
+/// One level of a span.
+#[derive(Clone, Copy)]
+pub(super) struct Level {
+    pub(super) path: PathId,
+    pub(super) proc: u32,
+    /// Await point plus one at which the call of this level stands; 0 if unknown.
+    pub(super) site: u32,
+    /// The level that ran.
+    is_innermost: bool,
+}
+
+/// The call that a row belongs to, and the await point at which it waits.
+fn leaf(paths: &Paths, row: PathId) -> Level {
+    let key = paths.key(row);
+    let (path, site) = match key.is(PathKind::Wait) {
+        true => (key.parent(), key.site()),
+        false => (row, 0),
+    };
+    Level {
+        path,
+        proc: key.proc(),
+        site,
+        is_innermost: true,
+    }
+}
+
+/// Passes the levels of the spans of a row to `each`, innermost first.
+pub(super) fn levels(paths: &Paths, row: PathId, mut each: impl FnMut(Level)) {
+    let mut level = leaf(paths, row);
+    loop {
+        each(level);
+        let key = paths.key(level.path);
+        if !key.is(PathKind::Direct) {
+            return;
+        }
+        let path = paths.caller(level.path);
+        level = Level {
+            path,
+            proc: paths.key(path).proc(),
+            site: key.site(),
+            is_innermost: false,
+        };
+    }
+}
+
+/// Shares out the counters of one thread.
+pub(super) struct Share<'a> {
+    paths: &'a Paths,
+    tick: u32,
+    into: &'a mut Aggregate,
+}
+
+/// Polls of one level.
+struct Polls {
+    count: u64,
+    hold: u64,
+    foreign: u64,
+}
+
+impl<'a> Share<'a> {
+    pub(super) const fn new(paths: &'a Paths, tick: u32, into: &'a mut Aggregate) -> Self {
+        Self { paths, tick, into }
+    }
+
+    /// Adds the words of a row.
+    pub(super) fn counters(&mut self, row: PathId, words: &Reading) {
+        let level = leaf(self.paths, row);
+        self.alone(level, words);
+        self.calls(level, words);
+        let spans = words.get(Word::SpanPolls);
+        let mut all = alloc::vec::Vec::new();
+        levels(self.paths, row, |level| all.push(level));
+        for level in all {
+            self.longest(level, words, &SPANS);
+            self.span(level, words, spans);
+        }
+    }
+
+    fn longest(&mut self, level: Level, words: &Reading, of: &[Word; 4]) {
+        let stats = self.into.proc(level.proc);
+        stats.recent_longest = stats.recent_longest.max(words.recent(of, self.tick));
+        raise(stats, Population::PollHold, words.get(of[3]));
+    }
+
+    /// One level of the spans of a row.
+    fn span(&mut self, level: Level, words: &Reading, spans: u64) {
+        let (hold, waited) = (words.get(Word::SpanHold), words.get(Word::SpanWaited));
+        let open = words.get(Word::SpanOpen);
+        if spans == 0 && waited == 0 && open == 0 {
+            return;
+        }
+        let polls = Polls {
+            count: spans,
+            hold,
+            foreign: words.get(Word::SpanForeign),
+        };
+        self.polls(level, &polls);
+        let stats = self.into.proc(level.proc);
+        if level.is_innermost {
+            let nested = words.get(Word::SpanNested);
+            stats.add(Sum::Running, hold.wrapping_sub(nested));
+        }
+        let site = stats.site(level.site as usize);
+        site.waits = site.waits.wrapping_add(spans);
+        site.left = site.left.wrapping_add(spans.wrapping_sub(open));
+        site.waited = site.waited.wrapping_add(waited);
+        site.longest = site.longest.max(words.get(Word::SpanLongestWait));
+    }
+
+    /// The polls of a row that were of its own level alone.
+    fn alone(&mut self, level: Level, words: &Reading) {
+        let hold = words.sum(&HOLDS);
+        let polls = Polls {
+            count: words.sum(&POLLS),
+            hold,
+            foreign: words.get(Word::Foreign),
+        };
+        self.polls(level, &polls);
+        self.longest(level, words, &ALONE);
+        let stats = self.into.proc(level.proc);
+        stats.add(Sum::Running, hold.wrapping_sub(words.get(Word::Nested)));
+        let only = words.get(Word::OnlyLongest);
+        let running = words.get(Word::LongestRunning).max(only);
+        raise(stats, Population::PollRunning, running);
+        let longest = words.get(Word::LongestCallRunning).max(only);
+        raise(stats, Population::CallRunning, longest);
+        let longest = words.get(Word::LongestCallInclusive).max(only);
+        raise(stats, Population::CallInclusive, longest);
+    }
+
+    /// Adds polls to a proc, and to the edges of those that poll and create its calls.
+    fn polls(&mut self, level: Level, polls: &Polls) {
+        let inclusive = polls.hold.wrapping_sub(polls.foreign);
+        let is_again = self.paths.is_again(level.path);
+        let (caller, creator) = (self.polled_by(level.path), self.paths.creator(level.path));
+        let stats = self.into.proc(level.proc);
+        stats.add(Sum::Polls, polls.count);
+        stats.add(Sum::Hold, polls.hold);
+        stats.add(Sum::Foreign, polls.foreign);
+        if !is_again {
+            stats.add(Sum::Inclusive, inclusive);
+        }
+        if polls.count == 0 && polls.hold == 0 {
+            return;
+        }
+        if let Some(caller) = caller {
+            let edge = stats.edges.entry(caller).or_default();
+            edge.polls = edge.polls.wrapping_add(polls.count);
+            edge.hold = edge.hold.wrapping_add(polls.hold);
+        }
+        if let Some(creator) = creator {
+            let edge = stats.edges.entry(creator).or_default();
+            edge.offspring = edge.offspring.wrapping_add(inclusive);
+        }
+    }
+
+    /// The proc that polls the calls of a path.
+    fn polled_by(&self, path: PathId) -> Option<u32> {
+        let key = self.paths.key(path);
+        if key.is(PathKind::Lost) || key.is(PathKind::LostAgain) {
+            return Some(OTHERS);
+        }
+        let caller = self.paths.caller(path);
+        (caller != 0).then(|| self.paths.key(caller).proc())
+    }
+
+    /// The calls of a row that were created, begun or ended.
+    fn calls(&mut self, level: Level, words: &Reading) {
+        let creator = self.paths.creator(level.path);
+        let stats = self.into.proc(level.proc);
+        let get = |word: Word| words.get(word);
+        let counted = words.sum(&[Word::Counted, Word::FirstPolls, Word::OnlyPolls]);
+        stats.add(Sum::Calls, get(Word::Created).wrapping_add(counted));
+        stats.add(Sum::Started, get(Word::Started).wrapping_add(counted));
+        let first = get(Word::FirstEnds).wrapping_sub(get(Word::FirstHold));
+        let begun = get(Word::CountedAt).wrapping_add(first);
+        let ended = [Word::EndedAt, Word::LastEnds, Word::OnlyHold];
+        let wall = words.sum(&ended).wrapping_add(get(Word::CreatedAt));
+        stats.add(Sum::Wall, wall.wrapping_sub(begun));
+        let unstarted = words.sum(&[Word::StartedAt, Word::CreatedAt]);
+        stats.add(Sum::Unstarted, unstarted);
+        let ready = words.sum(&[Word::Ready, Word::Err, Word::LastPolls, Word::OnlyPolls]);
+        stats.add(Sum::Ready, ready);
+        stats.add(Sum::Err, get(Word::Err));
+        stats.add(Sum::Cancelled, get(Word::Cancelled));
+        stats.add(Sum::Panicked, get(Word::Panicked));
+        stats.add(Sum::NeverPolled, get(Word::NeverPolled));
+        let immediate = words.sum(&[Word::OnlyPolls, Word::Immediate]);
+        stats.add(Sum::Immediate, immediate);
+        let running = words.sum(&[Word::CallRunning, Word::OnlyHold]);
+        stats.add(Sum::CallRunning, running);
+        let nested = get(Word::CallNested);
+        stats.add(Sum::CallInclusive, running.wrapping_add(nested));
+        let created = get(Word::Created).wrapping_add(counted);
+        if let (Some(creator), 1..) = (creator, created) {
+            let edge = stats.edges.entry(creator).or_default();
+            edge.created = edge.created.wrapping_add(created);
+        }
+        self.waits(level, words);
+    }
+
+    /// The waits of a row that were of its own level alone.
+    fn waits(&mut self, level: Level, words: &Reading) {
+        let waited = words
+            .get(Word::Waited)
+            .wrapping_sub(words.get(Word::FirstEnds));
+        let begun = words
+            .get(Word::FirstPolls)
+            .wrapping_add(words.get(Word::Waits));
+        let open = words
+            .get(Word::Open)
+            .wrapping_add(words.get(Word::FirstPolls));
+        if waited == 0 && begun == 0 && open == 0 {
+            return;
+        }
+        let site = self.into.proc(level.proc).site(level.site as usize);
+        site.waits = site.waits.wrapping_add(begun);
+        site.left = site.left.wrapping_add(begun.wrapping_sub(open));
+        site.waited = site.waited.wrapping_add(waited);
+        site.longest = site.longest.max(words.get(Word::LongestWait));
+    }
+
+    /// Adds the histograms of a row.
+    pub(super) fn histograms(&mut self, row: PathId, counters: &PathCounters) {
+        use Population::{CallInclusive, CallRunning, PollHold, PollRunning};
+        let proc = self.paths.key(row).proc();
+        let mut add = |shared: Shared, populations: &[Population]| {
+            if let Some(counts) = counters.counts(shared) {
+                let stats = self.into.proc(proc);
+                for &population in populations {
+                    stats.populations[population as usize].merge(&counts);
+                }
+            }
+        };
+        add(
+            Shared::Single,
+            &[CallRunning, CallInclusive, PollHold, PollRunning],
+        );
+        add(Shared::Leaf, &[PollHold, PollRunning]);
+        add(Shared::Nested, &[PollHold]);
+        add(Shared::Running, &[PollRunning]);
+        add(Shared::Call, &[CallRunning, CallInclusive]);
+        add(Shared::CallRunning, &[CallRunning]);
+        add(Shared::CallInclusive, &[CallInclusive]);
+        self.spans(row, counters);
+    }
+
+    /// The histograms of the spans of a row. No level but the innermost has exclusive time in them.
+    fn spans(&mut self, row: PathId, counters: &PathCounters) {
+        let (leaf, nested) = (
+            counters.counts(Shared::Span),
+            counters.counts(Shared::SpanNested),
+        );
+        let all = |counts: &Option<Buckets>| counts.as_ref().map_or(0, Buckets::total);
+        let polls = all(&leaf) + all(&nested);
+        let idle = counters.get(Word::Idle);
+        let (paths, into) = (self.paths, &mut *self.into);
+        levels(paths, row, |level| {
+            let stats = into.proc(level.proc);
+            for counts in [&leaf, &nested].into_iter().flatten() {
+                stats.populations[Population::PollHold as usize].merge(counts);
+            }
+            let running = &mut stats.populations[Population::PollRunning as usize];
+            match (level.is_innermost, &leaf) {
+                (true, Some(leaf)) => running.merge(leaf),
+                (true, None) => {}
+                (false, _) if polls > 0 => running.add(0, polls),
+                (false, _) => {}
+            }
+            if level.is_innermost && idle > 0 {
+                stats.populations[Population::PollRunning as usize].add(0, idle);
+            }
+        });
+    }
+}
+
+fn raise(stats: &mut ProcStats, population: Population, value: u64) {
+    let peak = &mut stats.peaks[population as usize];
+    *peak = (*peak).max(value);
+}

@@ -1,0 +1,163 @@
+//! Straight polls: calls that do nothing in a poll but poll what they await. They cost two
+//! comparisons, one on the way down and one on the way up.
+//!
+//! On the way down a call compares its word with that of this thread: it is the same as long as all
+//! callers up to the task's root, and the call itself, await a call directly that was pending at the
+//! end of the last poll. The first call that differs opens a frame. On the way up, nothing is to be
+//! done if that frame was closed as pending; otherwise the frame has become that of the caller.
+
+use std::cell::Cell;
+use std::task::Waker;
+
+use turbowish_model::account::call::{Call as Account, PollEnd};
+use turbowish_model::account::ledger::{Charge, Span};
+use turbowish_model::event::CallEvent;
+
+use super::root::{Closing, PollWaker, close_root, open_root};
+use super::{CallState, STRAIGHT_ROOT};
+use super::{close_in, close_marked, close_plain, nested};
+use crate::features;
+use crate::hot::events;
+use crate::hot::task;
+use crate::hot::thread::ThreadLedger;
+use crate::hot::{clock, thread};
+
+thread_local! {
+    /// The word of calls that have nothing to do in this poll.
+    static STRAIGHT: Cell<u32> = const { Cell::new(Account::NOT_STRAIGHT) };
+    /// The last thing that happened here is that a call ended pending whose callers have no frames.
+    static SETTLED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether this call has nothing to do in the poll that begins.
+#[inline(always)]
+pub(super) fn is_straight(account: &Account) -> bool {
+    account.is_straight(STRAIGHT.with(Cell::get))
+}
+
+/// Whether a straight poll that has ended pending is over.
+#[inline(always)]
+pub(super) fn is_settled() -> bool {
+    SETTLED.with(Cell::get)
+}
+
+/// Whether the callers of a call that is about to open a frame have none.
+#[inline]
+pub(super) fn is_below(account: &Account, epoch: u32) -> bool {
+    STRAIGHT.with(Cell::get) == Account::straight(epoch)
+        && account.is_fused()
+        && account.epoch() == epoch
+}
+
+/// A frame is opened: no poll below it is straight.
+#[inline]
+pub(super) fn opened() {
+    STRAIGHT.with(|straight| straight.set(Account::NOT_STRAIGHT));
+}
+
+/// Says whether what happens now is that a call ends pending whose callers have no frames.
+#[inline(always)]
+pub(super) fn settle(is_settled: bool) {
+    SETTLED.with(|settled| settled.set(is_settled));
+}
+
+/// A frame was closed; `pending` if as pending.
+#[inline]
+pub(super) fn closed(thread: &ThreadLedger, depth: u32, pending: bool) {
+    settle(pending && thread.ledger.was_straight(depth));
+}
+
+/// Begins a poll of a task's root that waits. Returns the depth of its frame, or [`STRAIGHT_ROOT`] if
+/// it has none since it has nothing to do, and the waker for the poll; `None` if anything about it
+/// is special.
+#[inline]
+pub(super) fn begin_root<'a>(
+    thread: &ThreadLedger,
+    state: &mut CallState,
+    epoch: u32,
+    bytes: usize,
+    waker: &'a Waker,
+) -> Option<(u32, PollWaker<'a>)> {
+    let task = state.task.as_ref();
+    let task = task.filter(|task| !task.is_branch() && task::is_wrapped())?;
+    let (ledger, id) = (&thread.ledger, task.id());
+    let proc = state.proc.id()?;
+    let is_straight = ledger.begin_straight(&state.account, id, clock::ticks);
+    if !is_straight && !ledger.start_root(&mut state.account, proc, id, clock::ticks) {
+        return None;
+    }
+    events::call(|| CallEvent::PollStart {
+        proc: state.proc.id(),
+        root: true,
+    });
+    let given = open_root(thread, state, epoch, bytes, waker, None);
+    nested::record_waker(thread, &given, &state.task, waker);
+    let (word, depth) = match is_straight {
+        true => (Account::straight(epoch), STRAIGHT_ROOT),
+        false => (Account::NOT_STRAIGHT, 0),
+    };
+    STRAIGHT.with(|straight| straight.set(word));
+    Some((depth, given))
+}
+
+/// Ends a poll of a task's root that had no frame. `given` is the waker that the poll was given.
+#[inline(never)]
+pub(super) fn end_root(epoch: u32, state: &mut CallState, given: &PollWaker<'_>, end: PollEnd) {
+    let is_settled = SETTLED.replace(false);
+    STRAIGHT.set(Account::NOT_STRAIGHT);
+    let closing = Closing { end, given };
+    thread::with_current(epoch, |thread| {
+        if is_settled && end == PollEnd::Pending {
+            settle_root(thread, state, &closing);
+        } else if let Some(depth) = thread.ledger.turned(&mut state.account) {
+            close_in(thread, state, depth, &closing);
+        }
+    });
+}
+
+fn settle_root(thread: &ThreadLedger, state: &mut CallState, closing: &Closing<'_>) {
+    let ledger = &thread.ledger;
+    let span = ledger.end_straight(&mut state.account);
+    close_span(thread, state, &span, closing);
+}
+
+/// Ends a pending poll of a task's root that had a frame, in the most frequent case. Returns whether
+/// it did.
+#[inline]
+pub(super) fn suspend_root(
+    thread: &ThreadLedger,
+    state: &mut CallState,
+    closing: &Closing<'_>,
+) -> bool {
+    let ledger = &thread.ledger;
+    if !ledger.suspend_awaited(&mut state.account, 0, clock::ticks) {
+        return false;
+    }
+    settle(false);
+    close_span(thread, state, &ledger.last_span(), closing);
+    true
+}
+
+fn close_span(thread: &ThreadLedger, state: &mut CallState, span: &Span, closing: &Closing<'_>) {
+    let ledger = &thread.ledger;
+    events::call(|| CallEvent::PollEnd(PollEnd::Pending));
+    if features::TOKIO && state.account.is_marked() {
+        close_marked(ledger, state, (0, true), closing.end);
+    }
+    let charge = Charge {
+        hold: span.hold,
+        running: 0,
+        inclusive: span.inclusive,
+    };
+    close_root(thread, state, span.end, 0, &charge, closing);
+}
+
+/// Ends a poll of a call that had no frame in it, and may have got one.
+#[inline(never)]
+pub(super) fn end(epoch: u32, state: &mut CallState, end: PollEnd) {
+    thread::with_current(epoch, |thread| {
+        if let Some(depth) = thread.ledger.turned(&mut state.account) {
+            close_plain(thread, state, depth, end);
+        }
+    });
+}
