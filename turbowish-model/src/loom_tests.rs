@@ -312,7 +312,7 @@ fn loom_a_thread_that_does_not_pause_is_read_at_one_instant() {
         |ledger, [call, before]| {
             poll(ledger, before, PollEnd::Pending);
             poll(ledger, call, PollEnd::Pending);
-            // What is kept for a look is allocated by the first one.
+            // What is kept for a capture is allocated by the first one.
             check(ledger);
             begin(ledger, call);
         },

@@ -120,8 +120,8 @@ pub struct Call {
     state: u32,
     /// Who polls it; 0 before the first poll.
     pub(crate) path: PathId,
-    /// The await point at which it waits, as a path; 0 if it does not wait. Before the first poll: the
-    /// path of the call that created it; 0 if none did.
+    /// The await point at which it waits, as a path; 0 if it does not wait. Before the first poll:
+    /// the path of the call that created it; 0 if none did.
     pub(crate) unit: PathId,
     pub(crate) running: u64,
     pub(crate) inclusive: u64,
@@ -197,8 +197,8 @@ impl Call {
         epoch << FLAG_BITS | FUSED | PASSES
     }
 
-    /// Whether the call has nothing to do in a poll as long as what it awaits is pending: all of its
-    /// callers have nothing to do, as `straight` says.
+    /// Whether the call has nothing to do in a poll as long as what it awaits is pending: all of
+    /// its callers have nothing to do, as `straight` says.
     #[inline(always)]
     #[must_use]
     pub const fn is_straight(&self, straight: u32) -> bool {
@@ -310,8 +310,8 @@ impl Call {
         Some(state & (SITE | DIRECT | PENDING))
     }
 
-    /// Ends the first poll at `t`. The `times` are the running time, the inclusive time and the part
-    /// of that which the caller knows of.
+    /// Ends the first poll at `t`. The `times` are the running time, the inclusive time and the
+    /// part of that which the caller knows of.
     #[inline(always)]
     pub(crate) const fn suspend_new(
         &mut self,

@@ -12,7 +12,7 @@ use core::sync::atomic::Ordering::Relaxed;
 use once_cell::race::OnceBox;
 
 pub(crate) use self::pages::{Pages, chunks};
-pub(crate) use self::path::{ALONE, PathCounters, Reading, SPANS, Shared, Word};
+pub(crate) use self::path::{ALONE, PathCounters, PathReading, SPANS, Shared, Word};
 use self::site::SiteCounters;
 use crate::account::aggregate::ProcStats;
 use crate::account::append_vec::AppendVec;
@@ -131,8 +131,8 @@ impl ProcCounters {
         self.sites.at((site & SITE) as usize)
     }
 
-    /// Adds these counters to an aggregate. Each is read by itself: a read between two stores of one
-    /// event is off by that event and no more.
+    /// Adds these counters to an aggregate. Each is read by itself: a read between two stores of
+    /// one event is off by that event and no more.
     pub(crate) fn collect(&self, into: &mut ProcStats) {
         into.add(Sum::ReadyLatency, self.ready_latency.load(Relaxed));
         let peak = &mut into.peaks[Population::ReadyLatency as usize];

@@ -10,10 +10,12 @@
 //! says so.
 
 mod branch;
+mod capture;
 mod drop_group;
 mod frame;
-mod look;
+mod on_path;
 mod poll;
+mod poll_end;
 mod publish;
 mod quick;
 mod side_effects;
@@ -22,15 +24,16 @@ mod straight;
 use alloc::sync::Arc;
 use core::sync::atomic::Ordering::Relaxed;
 
+use self::capture::Capture;
+pub(crate) use self::capture::Captured;
 pub use self::drop_group::DropGroup;
 use self::drop_group::LastDrop;
 pub(crate) use self::frame::{COUNTED_BEFORE, FIRST, Frame, OVER, ROOT};
 pub use self::frame::{Charge, Opened, Start};
 use self::frame::{REUSE_DOWN, REUSE_NONE, REUSE_UNCHANGED, REUSE_UP};
-use self::look::Look;
-pub(crate) use self::look::Seen;
 pub use self::side_effects::{ChainHead, Marked};
-pub use self::straight::Span;
+pub use self::straight::PollSpan;
+use self::straight::StraightPolls;
 use crate::account::aggregate::{ANOMALIES, Anomaly};
 use crate::account::append_vec::AppendVec;
 use crate::account::await_stack::AwaitStack;
@@ -48,35 +51,44 @@ const FRAMES: usize = in_place(64);
 /// Maximum number of nested polls on one thread; deeper polls are not accounted.
 pub const DEPTH_LIMIT: u32 = AppendVec::<Frame, FRAMES>::LIMIT as u32;
 
-/// One thread's ledger. The module documentation states which thread may write and which may read.
-#[repr(C, align(64))]
-pub struct Ledger {
-    pub(crate) sequence: SeqLock,
+/// Times of a thread, in ticks of the clock, and its events.
+#[derive(Default)]
+struct ThreadTime {
     last: AtomicU64,
     busy: AtomicU64,
     /// Number of events so far.
     events: AtomicU64,
-    epoch: u32,
-    depth: AtomicU32,
-    base: AtomicU32,
-    /// Task of a root without a frame.
-    straight_task: AtomicU64,
-    /// Flags of the current task's root that came up in this poll while it has no frame.
-    root_marks: AtomicU32,
-    reuse: AtomicU32,
+    /// The reader's tick.
+    tick: AtomicU32,
+}
+
+/// What the current root poll will publish.
+#[derive(Default)]
+struct AwaitStackOfPoll {
+    await_stack: AwaitStack,
     /// 1 if no await stack is recorded for the current bottom poll.
     quiet: AtomicU32,
     /// 1 if a call of the current task was first polled, ended or reached another await point in
     /// this poll.
     moved: AtomicU32,
-    tick: AtomicU32,
+}
+
+/// One thread's ledger. The module documentation states which thread may write and which may read.
+#[repr(C, align(64))]
+pub struct Ledger {
+    pub(crate) sequence: SeqLock,
+    time: ThreadTime,
+    epoch: u32,
+    depth: AtomicU32,
+    base: AtomicU32,
+    reuse: AtomicU32,
+    straight: StraightPolls,
+    shown: AwaitStackOfPoll,
     pub(crate) frames: AppendVec<Frame, FRAMES>,
     pub(crate) paths: Arc<Paths>,
     pub(crate) rows: Pages<PathCounters, { chunks(PATH_IDS) }>,
     pub(crate) procs: Pages<ProcCounters, { chunks(PROC_LIMIT) }>,
-    look: Look,
-    await_stack: AwaitStack,
-    dropped: straight::DroppedChain,
+    capture: Capture,
     fall: LastDrop,
     anomalies: [AtomicU64; ANOMALIES],
 }
@@ -89,24 +101,21 @@ impl Ledger {
         Self {
             epoch,
             paths: paths.clone(),
-            events: AtomicU64::new(paths.first_event()),
             sequence: SeqLock::default(),
-            last: AtomicU64::new(0),
-            busy: AtomicU64::new(0),
+            time: ThreadTime {
+                events: AtomicU64::new(paths.first_event()),
+                tick: AtomicU32::new(1),
+                ..ThreadTime::default()
+            },
             depth: AtomicU32::new(0),
             base: AtomicU32::new(0),
-            straight_task: AtomicU64::new(0),
-            root_marks: AtomicU32::new(0),
             reuse: AtomicU32::new(REUSE_NONE),
-            quiet: AtomicU32::new(0),
-            moved: AtomicU32::new(0),
-            tick: AtomicU32::new(1),
+            straight: StraightPolls::default(),
+            shown: AwaitStackOfPoll::default(),
             frames: AppendVec::default(),
             rows: Pages::default(),
             procs: Pages::default(),
-            look: Look::default(),
-            await_stack: AwaitStack::default(),
-            dropped: straight::DroppedChain::default(),
+            capture: Capture::default(),
             fall: LastDrop::default(),
             anomalies: core::array::from_fn(|_| AtomicU64::new(0)),
         }
@@ -121,7 +130,7 @@ impl Ledger {
     /// Time of the last event, in ticks.
     #[must_use]
     pub fn latest(&self) -> u64 {
-        self.last.load(Relaxed)
+        self.time.last.load(Relaxed)
     }
 
     /// Number of open polls.
@@ -135,7 +144,7 @@ impl Ledger {
     /// stack.
     #[must_use]
     pub fn busy(&self) -> u64 {
-        self.busy.load(Relaxed)
+        self.time.busy.load(Relaxed)
     }
 
     /// Clock reading to reuse at the start of a poll; `None` if user code may have run since.
@@ -143,7 +152,7 @@ impl Ledger {
     #[must_use]
     pub fn still_down(&self) -> Option<u64> {
         let reuse = self.reuse.load(Relaxed);
-        (reuse == REUSE_DOWN || reuse == REUSE_UNCHANGED).then(|| self.last.load(Relaxed))
+        (reuse == REUSE_DOWN || reuse == REUSE_UNCHANGED).then(|| self.time.last.load(Relaxed))
     }
 
     /// Clock reading to reuse when the innermost poll ends pending; `None` if user code may have
@@ -151,7 +160,7 @@ impl Ledger {
     #[inline]
     #[must_use]
     pub fn still_up(&self) -> Option<u64> {
-        (self.reuse.load(Relaxed) == REUSE_UP).then(|| self.last.load(Relaxed))
+        (self.reuse.load(Relaxed) == REUSE_UP).then(|| self.time.last.load(Relaxed))
     }
 
     /// Invalidates the last clock reading: code that emits no event may run from here on.
@@ -175,18 +184,18 @@ impl Ledger {
     /// never decreases (R5). Returns the time from now on.
     #[inline]
     pub fn clamp(&self, t: u64) -> u64 {
-        let last = self.last.load(Relaxed);
+        let last = self.time.last.load(Relaxed);
         if t < last {
             self.anomaly(Anomaly::ClockBackwards);
             return last;
         }
-        self.last.store(t, Relaxed);
+        self.time.last.store(t, Relaxed);
         t
     }
 
     /// Origin of a call that is created now, without a reading of the clock. If nothing happens on
-    /// this thread before its first poll, that poll is the time of its creation; otherwise that time
-    /// is unknown, and taken to be the first poll.
+    /// this thread before its first poll, that poll is the time of its creation; otherwise that
+    /// time is unknown, and taken to be the first poll.
     #[inline(always)]
     pub fn born(&self) -> Origin {
         let creator = self.top().map_or(0, |top| top.path.load(Relaxed));
@@ -238,14 +247,14 @@ impl Ledger {
     #[inline(always)]
     fn row(&self, path: PathId) -> &PathCounters {
         let row = self.rows.at(path);
-        row.keep_for(self.look.noticed.load(Relaxed));
+        row.keep_for(self.capture.noticed.load(Relaxed));
         row
     }
 
     /// Counts an event.
     #[inline(always)]
     fn step(&self) {
-        add(&self.events, 1);
+        add(&self.time.events, 1);
     }
 
     /// Distance of the poll at `depth` from its task's root.
@@ -326,7 +335,7 @@ impl Ledger {
             top.invalidate();
             self.user_code();
             self.retract(call, proc);
-            self.moved.store(1, Relaxed);
+            self.shown.moved.store(1, Relaxed);
             self.fall(top, call, proc);
         }
         let unit = if call.is_suspended() { call.unit } else { 0 };
@@ -360,8 +369,9 @@ impl Ledger {
     /// Starts the reader's next tick: [`crate::account::aggregate::ProcStats::recent_longest`] then
     /// covers this tick and the previous one.
     pub fn next_tick(&self) {
-        self.tick
-            .store(self.tick.load(Relaxed).wrapping_add(1), Relaxed);
+        self.time
+            .tick
+            .store(self.time.tick.load(Relaxed).wrapping_add(1), Relaxed);
     }
 
     /// The depth, as another thread reads it.
@@ -372,11 +382,11 @@ impl Ledger {
     /// Number of events so far.
     #[inline]
     pub(crate) fn event(&self) -> u64 {
-        self.events.load(Relaxed)
+        self.time.events.load(Relaxed)
     }
 
     pub(crate) fn tick(&self) -> u32 {
-        self.tick.load(Relaxed)
+        self.time.tick.load(Relaxed)
     }
 
     pub(crate) fn anomalies(&self, kind: usize) -> u64 {

@@ -117,7 +117,7 @@ pub(crate) const PATH_IDS: u32 = FIXED + 1 + PATH_LIMIT;
 
 /// One entry.
 #[derive(Default)]
-struct Entry {
+struct PathEntry {
     key: AtomicU64,
     /// The next entry of the same bucket.
     next: AtomicU32,
@@ -129,26 +129,26 @@ struct Entry {
 const AGAIN: u32 = 1;
 
 /// The last entry of each bucket.
-struct Buckets([AtomicU32; 1 << BUCKET_BITS]);
+struct PathBuckets([AtomicU32; 1 << BUCKET_BITS]);
 
-impl Default for Buckets {
+impl Default for PathBuckets {
     fn default() -> Self {
         Self([const { AtomicU32::new(0) }; 1 << BUCKET_BITS])
     }
 }
 
-struct Page([Entry; PAGE]);
+struct PathPage([PathEntry; PAGE]);
 
-impl Default for Page {
+impl Default for PathPage {
     fn default() -> Self {
-        Self(core::array::from_fn(|_| Entry::default()))
+        Self(core::array::from_fn(|_| PathEntry::default()))
     }
 }
 
 /// The paths of a process.
 pub struct Paths {
-    pages: [OnceBox<Page>; PAGES],
-    buckets: OnceBox<Buckets>,
+    pages: [OnceBox<PathPage>; PAGES],
+    buckets: OnceBox<PathBuckets>,
     /// Number of entries; at most `limit`.
     len: AtomicU32,
     limit: u32,
@@ -215,7 +215,7 @@ impl Paths {
     }
 
     #[inline]
-    fn entry(&self, id: PathId) -> Option<&Entry> {
+    fn entry(&self, id: PathId) -> Option<&PathEntry> {
         let at = id.checked_sub(FIXED + 1)? as usize;
         let page = self.pages.get(at / PAGE)?.get()?;
         Some(&page.0[at % PAGE])
@@ -362,7 +362,7 @@ impl Paths {
             return 0;
         }
         let level = (facts >> 1) + 1;
-        level << 1 | u32::from(self.has(parent, key.proc())) * AGAIN
+        (level << 1) | (u32::from(self.has(parent, key.proc())) * AGAIN)
     }
 
     /// Whether a call of `proc` is on a path.

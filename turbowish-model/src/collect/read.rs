@@ -8,8 +8,8 @@ use core::sync::atomic::Ordering::Relaxed;
 use self::share::Share;
 use crate::account::aggregate::Aggregate;
 use crate::account::call::SITE;
-use crate::account::counters::{Reading, Sum, Word};
-use crate::account::ledger::{COUNTED_BEFORE, Charge, FIRST, Frame, Ledger, OVER, ROOT, Seen};
+use crate::account::counters::{PathReading, Sum, Word};
+use crate::account::ledger::{COUNTED_BEFORE, Captured, Charge, FIRST, Frame, Ledger, OVER, ROOT};
 use crate::account::paths::{PathId, PathKind, Paths};
 
 /// A poll in progress, as a reader sees it.
@@ -111,7 +111,7 @@ impl ThreadReading {
 }
 
 /// The counters of one path, as they were at one instant.
-type Row = (PathId, Reading);
+type Row = (PathId, PathReading);
 
 impl Ledger {
     /// [`Ledger::read`] followed by [`ThreadReading::charge`], for reading a single thread or
@@ -135,9 +135,9 @@ impl Ledger {
     /// `relax` lets other threads run.
     pub fn read(&self, into: &mut Aggregate, relax: &mut dyn FnMut()) -> ThreadReading {
         let mut rows = Vec::new();
-        let reading = match self.look(relax, || self.read_now(&mut rows)) {
-            Seen::Now(reading) => reading,
-            Seen::Kept(look) => self.read_kept(look, &mut rows),
+        let reading = match self.capture(relax, || self.read_now(&mut rows)) {
+            Captured::Now(reading) => reading,
+            Captured::Kept(number) => self.read_kept(number, &mut rows),
         };
         let mut share = Share::new(&self.paths, self.tick(), into);
         for (path, words) in &rows {
@@ -207,19 +207,20 @@ impl Ledger {
         }
     }
 
-    fn read_kept(&self, look: u32, rows: &mut Vec<Row>) -> ThreadReading {
+    fn read_kept(&self, number: u32, rows: &mut Vec<Row>) -> ThreadReading {
         rows.clear();
         let (depth, busy, latest) = self.kept();
         let frames = (0..depth).map_while(|depth| self.kept_frame(depth));
         let open = self.open_by(frames);
         let all = self.rows.iter();
-        let all = all.map(|(path, row)| (path, row.read_at(look)));
+        let all = all.map(|(path, row)| (path, row.read_at(number)));
         rows.extend(all.filter(|(_, words)| !words.is_empty()));
         ThreadReading { open, busy, latest }
     }
 }
 
-/// Charges open polls as if they ended at `now`, innermost first. Returns the time in the outermost.
+/// Charges open polls as if they ended at `now`, innermost first. Returns the time in the
+/// outermost.
 fn charge_open(open: &[OpenPollReading], now: u64, into: &mut Aggregate) -> u64 {
     let (mut nested, mut foreign) = (0, 0);
     for poll in open.iter().rev() {

@@ -4,15 +4,16 @@
 
 mod arrive;
 mod branch;
+mod create;
 mod entered;
 mod nested;
+mod quick;
 mod reading;
 mod root;
 mod straight;
 
 use std::mem::ManuallyDrop;
 use std::pin::Pin;
-use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, Waker};
 
 use pin_project_lite::pin_project;
@@ -24,8 +25,10 @@ use turbowish_unsafe::waker::BorrowedWaker;
 pub(crate) use self::arrive::is_call;
 pub use self::arrive::{at, within};
 use self::branch::{close_branch, open_branch};
+use self::create::create;
 pub use self::entered::{Entered, enter};
 pub(crate) use self::nested::{is_child, learn};
+use self::quick::{begin_quick, end_quick};
 #[cfg(test)]
 pub(crate) use self::reading::REUSE;
 use self::reading::reused;
@@ -181,40 +184,6 @@ const NO_EPOCH: u32 = u32::MAX;
 /// Depth of a poll of a task's root that has nothing to do in it, and no frame.
 const STRAIGHT_ROOT: u32 = u32::MAX - 2;
 
-/// Origin of a call that is created now. It reads the clock only if calls of this proc are known to
-/// be created before other things happen.
-extern "C" fn create(proc: &'static Proc, bytes: usize) -> Origin {
-    let Some(epoch) = switch::epoch() else {
-        return Origin::UNSEEN;
-    };
-    let origin = thread::with(epoch, |thread| {
-        if proc.is_large(bytes) || proc.is_early() {
-            create_early(thread, proc, bytes)
-        } else {
-            thread.ledger.born()
-        }
-    });
-    events::call(|| CallEvent::Create {
-        proc: proc.id().unwrap_or_default(),
-    });
-    origin.unwrap_or(Origin::UNSEEN)
-}
-
-#[cold]
-#[inline(never)]
-fn create_early(thread: &ThreadLedger, proc: &'static Proc, bytes: usize) -> Origin {
-    let Some(key) = proc.key(bytes) else {
-        return Origin::UNSEEN;
-    };
-    let ledger = &thread.ledger;
-    if proc.is_early() {
-        return ledger.create(key, clock::ticks());
-    }
-    proc.grows(bytes);
-    ledger.future_bytes(key);
-    ledger.born()
-}
-
 /// Opens a frame, unless this poll is not accounted. Returns the waker for the poll.
 ///
 /// # Errors
@@ -245,33 +214,6 @@ where
         }
     }
     begin_any(open, epoch, bytes, waker)
-}
-
-/// Opens the frame of a call in the two most frequent cases; `None` in all others.
-#[inline(always)]
-fn begin_quick(
-    thread: &ThreadLedger,
-    state: &mut CallState,
-    epoch: u32,
-    waker: &Waker,
-) -> Option<u32> {
-    let (ledger, account) = (&thread.ledger, &mut state.account);
-    let depth = ledger.depth();
-    let begun = if depth == 0 {
-        straight::is_below(account, epoch) && ledger.start_bottom(account, state.proc.id()?)
-    } else {
-        waker.data().addr() == thread.lent.load(Ordering::Relaxed)
-            && ledger.start_awaited(account, depth, state.proc.id()?, clock::ticks)
-    };
-    if !begun {
-        return None;
-    }
-    straight::opened();
-    events::call(|| CallEvent::PollStart {
-        proc: state.proc.id(),
-        root: false,
-    });
-    Some(depth)
 }
 
 /// Opens the frame of a call that belongs to its caller's task. Returns whether it is one.
@@ -474,21 +416,6 @@ extern "C" fn end(open: &mut OpenPoll<'_>, end: PollEnd) {
         }
     }
     end_any(open, end);
-}
-
-/// Closes the frame of a call in the most frequent cases. Returns whether it did.
-#[inline(always)]
-fn end_quick(ledger: &Ledger, account: &mut Account, depth: u32, end: PollEnd) -> bool {
-    let ended = match end {
-        PollEnd::Pending => ledger.suspend_awaited(account, depth, clock::ticks),
-        PollEnd::Ready => ledger.return_awaited(account, depth, clock::ticks),
-        PollEnd::Err | PollEnd::Panic | PollEnd::Torn => false,
-    };
-    if ended {
-        straight::settle(end == PollEnd::Pending && depth == 0);
-        events::call(|| CallEvent::PollEnd(end));
-    }
-    ended
 }
 
 #[inline(never)]

@@ -288,7 +288,7 @@ impl Play {
         let depth = switch::epoch()
             .and_then(|epoch| thread::with(epoch, |thread| thread.ledger.open_polls().len()))
             .unwrap_or(0);
-        assert_eq!(depth as usize, self.oracle().depth(thread), "open polls");
+        assert_eq!(depth, self.oracle().depth(thread), "open polls");
     }
 
     fn say(&self, what: u8, value: i64) {

@@ -127,14 +127,14 @@ pub(crate) const HISTOGRAMS: usize = Shared::CallInclusive as usize + 1;
 /// Counters of one path on one thread. Written by that thread alone.
 #[repr(C, align(64))]
 pub(crate) struct PathCounters {
-    /// Number of the last look at which the words were kept as they were.
+    /// Number of the last capture at which the words were kept as they were.
     kept_at: AtomicU32,
     words: [AtomicU64; WORDS],
     histograms: [OnceBox<Histogram>; HISTOGRAMS],
     kept: OnceBox<Kept>,
 }
 
-/// The words as they were at a look.
+/// The words as they were at a capture.
 struct Kept([AtomicU64; WORDS]);
 
 impl Default for Kept {
@@ -223,36 +223,37 @@ impl PathCounters {
         self.words[*ticks as usize].store(before << 32 | u64::from(tick), Relaxed);
     }
 
-    /// Keeps the words as they are for the look with this number, before the first change after it.
+    /// Keeps the words as they are for the capture with this number, before the first change after
+    /// it.
     #[inline(always)]
-    pub(crate) fn keep_for(&self, look: u32) {
-        if self.kept_at.load(Relaxed) != look {
-            self.keep(look);
+    pub(crate) fn keep_for(&self, capture: u32) {
+        if self.kept_at.load(Relaxed) != capture {
+            self.keep(capture);
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn keep(&self, look: u32) {
+    fn keep(&self, capture: u32) {
         let kept = self.kept.get_or_init(Box::default);
         for (kept, word) in kept.0.iter().zip(&self.words) {
             kept.store(word.load(Relaxed), Relaxed);
         }
         // Release: a reader that sees the number also sees what was kept.
-        self.kept_at.store(look, Release);
+        self.kept_at.store(capture, Release);
         // A reader that sees a later change also sees the number.
         fence(Release);
     }
 
-    /// The words at the look with this number, which the writer has noticed.
-    pub(crate) fn read_at(&self, look: u32) -> Reading {
+    /// The words at the capture with this number, which the writer has noticed.
+    pub(crate) fn read_at(&self, capture: u32) -> PathReading {
         let now = self.read();
         fence(Acquire);
-        if self.kept_at.load(Acquire) != look {
+        if self.kept_at.load(Acquire) != capture {
             return now;
         }
         match self.kept.get() {
-            Some(kept) => Reading(core::array::from_fn(|at| kept.0[at].load(Relaxed))),
+            Some(kept) => PathReading(core::array::from_fn(|at| kept.0[at].load(Relaxed))),
             None => now,
         }
     }
@@ -296,8 +297,8 @@ impl PathCounters {
     }
 
     /// All words. The caller reads them under the seqlock.
-    pub(crate) fn read(&self) -> Reading {
-        Reading(core::array::from_fn(|at| self.words[at].load(Relaxed)))
+    pub(crate) fn read(&self) -> PathReading {
+        PathReading(core::array::from_fn(|at| self.words[at].load(Relaxed)))
     }
 
     /// Adds one histogram to `into`. These are plain counts: a read between two stores of one event
@@ -318,9 +319,9 @@ fn make(slot: &OnceBox<Histogram>) -> &Histogram {
 
 /// The words of a path at one instant.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Reading([u64; WORDS]);
+pub(crate) struct PathReading([u64; WORDS]);
 
-impl Reading {
+impl PathReading {
     pub(crate) const fn get(&self, word: Word) -> u64 {
         self.0[word as usize]
     }

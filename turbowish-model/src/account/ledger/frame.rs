@@ -26,8 +26,8 @@ pub(crate) struct Frame {
     pub(crate) unit: AtomicU32,
     /// Await point ([`crate::account::call::SITE`]) and flags: those of `call` and those below.
     pub(crate) place: AtomicU32,
-    /// Proc id in the upper half; in the lower one, the length of the await stack when this frame was
-    /// opened.
+    /// Proc id in the upper half; in the lower one, the length of the await stack when this frame
+    /// was opened.
     proc_and_mark: AtomicU32,
 }
 

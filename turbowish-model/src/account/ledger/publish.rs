@@ -17,7 +17,7 @@ impl Ledger {
         if self.reuse.load(Relaxed) == REUSE_UNCHANGED {
             self.reuse.store(REUSE_DOWN, Relaxed);
         }
-        self.moved.store(1, Relaxed);
+        self.shown.moved.store(1, Relaxed);
     }
 
     /// Passes this root poll's await stack to `each`, outermost first, without the leading calls
@@ -29,11 +29,11 @@ impl Ledger {
     pub fn take_await_stack(&self, each: impl FnMut(AwaitFrame)) -> bool {
         let closed = self.frames.at(self.depth() as usize);
         let mark = closed.stack_mark();
-        let moved = self.moved.load(Relaxed) != 0;
+        let moved = self.shown.moved.load(Relaxed) != 0;
         if moved {
-            self.await_stack.take(mark, each);
+            self.shown.await_stack.take(mark, each);
         } else {
-            self.await_stack.truncate(mark);
+            self.shown.await_stack.truncate(mark);
         }
         moved
     }
@@ -44,7 +44,7 @@ impl Ledger {
         let closed = self.frames.at(self.depth() as usize);
         let mark = closed.stack_mark();
         let mut next = None;
-        self.await_stack.look(mark, |step| {
+        self.shown.await_stack.look(mark, |step| {
             let expected = *next.get_or_insert(step.level);
             if step.level == expected {
                 each(step);

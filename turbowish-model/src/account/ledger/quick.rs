@@ -1,8 +1,8 @@
 //! What nearly all polls need, without anything else: the first poll of a call that its caller
 //! awaits, and a poll of the first call of a task that has something to do.
 //!
-//! Each function here does what its general counterpart in `poll` does in that case, or does nothing
-//! and says so.
+//! Each function here does what its general counterpart in `poll` does in that case, or does
+//! nothing and says so.
 
 use core::sync::atomic::Ordering::{Relaxed, Release};
 
@@ -10,7 +10,7 @@ use super::frame::{
     ARRIVED, BRANCH, COUNTED_BEFORE, FIRST, Frame, LINKED, OVER, REPATHED, REUSE_NONE, REUSE_UP,
     ROOT,
 };
-use super::{FRAMES, Ledger, Span};
+use super::{FRAMES, Ledger, PollSpan};
 use crate::account::call::{Call, DIRECT, FORK, MARK, PENDING, SITE};
 use crate::account::counters::{ALONE, PathCounters, SPANS, Shared, Word};
 use crate::account::histogram::add;
@@ -47,8 +47,8 @@ impl Ledger {
             return false;
         };
         call.begin_awaited(path);
-        add(&self.events, 1);
-        self.moved.store(1, Relaxed);
+        add(&self.time.events, 1);
+        self.shown.moved.store(1, Relaxed);
         self.reuse.store(REUSE_NONE, Relaxed);
         frame.key.store(0, Relaxed);
         frame.unit.store(0, Relaxed);
@@ -67,13 +67,13 @@ impl Ledger {
         let Some(frame) = self.frames.in_place(0) else {
             return false;
         };
-        add(&self.events, 1);
+        add(&self.time.events, 1);
         self.reuse.store(REUSE_NONE, Relaxed);
-        frame.key.store(self.straight_task.load(Relaxed), Relaxed);
+        frame.key.store(self.straight.task.load(Relaxed), Relaxed);
         frame.unit.store(call.unit, Relaxed);
         frame.suspended.store(call.suspended, Relaxed);
         // The root has read the clock, and nothing has run since.
-        self.open_frame(frame, call.path, proc, place, self.last.load(Relaxed));
+        self.open_frame(frame, call.path, proc, place, self.time.last.load(Relaxed));
         self.depth.store(1, Release);
         true
     }
@@ -98,7 +98,7 @@ impl Ledger {
         let Some(place) = call.again() else {
             return false;
         };
-        add(&self.events, 1);
+        add(&self.time.events, 1);
         self.begin_segment(0, false);
         self.reuse.store(REUSE_NONE, Relaxed);
         frame.key.store(task, Relaxed);
@@ -112,11 +112,11 @@ impl Ledger {
     /// The last poll of a root on this thread, which has just ended.
     #[inline]
     #[must_use]
-    pub fn last_span(&self) -> Span {
+    pub fn last_span(&self) -> PollSpan {
         let frame = self.frames.at(0);
-        let end = self.last.load(Relaxed);
+        let end = self.time.last.load(Relaxed);
         let hold = end - frame.start.load(Relaxed);
-        Span {
+        PollSpan {
             end,
             hold,
             inclusive: hold - frame.foreign.load(Relaxed),
@@ -130,12 +130,12 @@ impl Ledger {
         frame.nested.store(0, Relaxed);
         frame.foreign.store(0, Relaxed);
         frame.carry.store(0, Relaxed);
-        frame.set_proc(proc, self.await_stack.len());
+        frame.set_proc(proc, self.shown.await_stack.len());
         frame.start.store(self.clamp(t), Relaxed);
     }
 
-    /// Same as [`Ledger::arrive`], if the call has not waited before this poll. Returns whether it was
-    /// done.
+    /// Same as [`Ledger::arrive`], if the call has not waited before this poll. Returns whether it
+    /// was done.
     #[inline(always)]
     pub fn arrive_quick(&self, proc: u32, site: u32, direct: bool) -> bool {
         let depth = self.depth.load(Relaxed);
@@ -145,9 +145,9 @@ impl Ledger {
         if top.proc() != proc || top.unit.load(Relaxed) != 0 || site > SITE {
             return false;
         }
-        top.arrive(site | u32::from(direct) * DIRECT);
+        top.arrive(site | (u32::from(direct) * DIRECT));
         self.reuse.store(REUSE_NONE, Relaxed);
-        self.moved.store(1, Relaxed);
+        self.shown.moved.store(1, Relaxed);
         true
     }
 
@@ -183,7 +183,7 @@ impl Ledger {
     ) {
         let is_again = self.reuse.load(Relaxed) == REUSE_UP;
         let t = if is_again {
-            self.last.load(Relaxed)
+            self.time.last.load(Relaxed)
         } else {
             now()
         };
@@ -193,13 +193,13 @@ impl Ledger {
         let writing = self.write();
         let hold = self.clamp(t) - start;
         let t = start + hold;
-        add(&self.events, 1);
+        add(&self.time.events, 1);
         self.depth.store(depth, Relaxed);
         let row = self.row(unit);
         row.add(Word::FirstPolls, 1);
         row.add(Word::FirstHold, hold);
         row.add(Word::FirstEnds, t);
-        row.longest(&ALONE, self.tick.load(Relaxed), hold);
+        row.longest(&ALONE, self.time.tick.load(Relaxed), hold);
         if nested != 0 {
             row.add(Word::Nested, nested);
         }
@@ -217,9 +217,9 @@ impl Ledger {
             self.reuse.store(reuse, Relaxed);
             caller.place.store(above | LINKED, Relaxed);
         }
-        if self.quiet.load(Relaxed) == 0 {
+        if self.shown.quiet.load(Relaxed) == 0 {
             let (level, proc) = (self.level(depth), frame.proc());
-            self.await_stack.push(level, proc, place, t);
+            self.shown.await_stack.push(level, proc, place, t);
         }
         drop(writing);
     }
@@ -235,12 +235,12 @@ impl Ledger {
         now: impl FnOnce() -> u64,
     ) -> bool {
         let unit = frame.unit.load(Relaxed);
-        if unit == 0 || depth != 0 || place & ARRIVED != 0 || self.moved.load(Relaxed) != 0 {
+        if unit == 0 || depth != 0 || place & ARRIVED != 0 || self.shown.moved.load(Relaxed) != 0 {
             return false;
         }
         let is_again = self.reuse.load(Relaxed) == REUSE_UP;
         let t = if is_again {
-            self.last.load(Relaxed)
+            self.time.last.load(Relaxed)
         } else {
             now()
         };
@@ -249,19 +249,19 @@ impl Ledger {
         let writing = self.write();
         let hold = self.clamp(t) - start;
         let t = start + hold;
-        add(&self.events, 1);
+        add(&self.time.events, 1);
         self.depth.store(0, Relaxed);
         let row = self.row(unit);
         row.add(Word::SpanPolls, 1);
         row.add(Word::SpanHold, hold);
         row.subtract(Word::SpanWaited, hold);
         row.raise(Word::SpanLongestWait, waited);
-        row.longest(&SPANS, self.tick.load(Relaxed), hold);
+        row.longest(&SPANS, self.time.tick.load(Relaxed), hold);
         if nested != 0 {
             row.add(Word::SpanNested, nested);
         }
         record(row, hold, nested, Shared::Span, Shared::SpanNested);
-        add(&self.busy, hold);
+        add(&self.time.busy, hold);
         self.reuse.store(REUSE_UP, Relaxed);
         let passes = is_again && place & (DIRECT | LINKED) == DIRECT | LINKED;
         call.suspend_again(t, hold - nested, hold, passes);
@@ -299,18 +299,18 @@ impl Ledger {
         let (start, path) = (frame.start.load(Relaxed), frame.path.load(Relaxed));
         let writing = self.write();
         let hold = self.clamp(t) - start;
-        add(&self.events, 1);
+        add(&self.time.events, 1);
         self.depth.store(depth, Relaxed);
         let row = self.row(path);
         row.add(Word::OnlyPolls, 1);
         row.add(Word::OnlyHold, hold);
         row.raise(Word::OnlyLongest, hold);
-        row.longest(&ALONE, self.tick.load(Relaxed), hold);
+        row.longest(&ALONE, self.time.tick.load(Relaxed), hold);
         row.record(Shared::Single, hold);
         call.end();
-        self.await_stack.truncate(frame.stack_mark());
+        self.shown.await_stack.truncate(frame.stack_mark());
         self.reuse.store(REUSE_NONE, Relaxed);
-        self.moved.store(1, Relaxed);
+        self.shown.moved.store(1, Relaxed);
         if let Some(caller) = self.frames.in_place(depth.wrapping_sub(1)) {
             add(&caller.nested, hold);
             if caller.has(DIRECT) {
@@ -320,7 +320,8 @@ impl Ledger {
         drop(writing);
     }
 
-    /// A call that had waited returns, and its caller, which has done nothing in this poll, goes on.
+    /// A call that had waited returns, and its caller, which has done nothing in this poll, goes
+    /// on.
     #[inline(always)]
     fn return_bottom(
         &self,
@@ -334,7 +335,7 @@ impl Ledger {
         let (unit, carry) = (frame.unit.load(Relaxed), frame.carry.load(Relaxed));
         let writing = self.write();
         let hold = self.clamp(t) - start;
-        add(&self.events, 1);
+        add(&self.time.events, 1);
         if unit != 0 {
             let waits = self.row(unit);
             waits.add(Word::SpanWaited, start);
@@ -347,7 +348,7 @@ impl Ledger {
         row.add(Word::LastPolls, 1);
         row.add(Word::LastHold, hold);
         row.add(Word::LastEnds, start + hold);
-        row.longest(&ALONE, self.tick.load(Relaxed), hold);
+        row.longest(&ALONE, self.time.tick.load(Relaxed), hold);
         if nested != 0 {
             row.add(Word::Nested, nested);
         }
@@ -360,16 +361,16 @@ impl Ledger {
         let mut turned = ARRIVED;
         let key = self.paths.key(caller);
         if key.is(PathKind::Root) {
-            turned |= ROOT | self.root_marks.load(Relaxed);
+            turned |= ROOT | self.straight.marks.load(Relaxed);
         }
         frame.path.store(caller, Relaxed);
         frame.set_proc(key.proc(), frame.stack_mark());
         frame.place.store(turned, Relaxed);
         frame.nested.store(hold, Relaxed);
         frame.carry.store(call.untold().wrapping_sub(hold), Relaxed);
-        self.await_stack.truncate(frame.stack_mark());
+        self.shown.await_stack.truncate(frame.stack_mark());
         self.reuse.store(REUSE_NONE, Relaxed);
-        self.moved.store(1, Relaxed);
+        self.shown.moved.store(1, Relaxed);
         drop(writing);
     }
 }

@@ -1,6 +1,6 @@
-//! Straight polls: a task is polled again, and its calls do nothing but poll what they await, down to
-//! the first one that does something. Those calls have no frame, and nothing is written for them:
-//! the reader shares out the span of that first one.
+//! Straight polls: a task is polled again, and its calls do nothing but poll what they await, down
+//! to the first one that does something. Those calls have no frame, and nothing is written for
+//! them: the reader shares out the span of that first one.
 
 use core::sync::atomic::Ordering::Relaxed;
 
@@ -14,7 +14,7 @@ use crate::account::sync::{AtomicU32, AtomicU64, in_place};
 
 /// A span: a poll of a task's root that had nothing to do in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Span {
+pub struct PollSpan {
     /// End of the poll, in ticks.
     pub end: u64,
     /// Duration of the poll, in ticks.
@@ -23,8 +23,8 @@ pub struct Span {
     pub inclusive: u64,
 }
 
-/// A dropped call that had nothing to do in its last polls: what it awaited is dropped right after it
-/// and knows for how long.
+/// A dropped call that had nothing to do in its last polls: what it awaited is dropped right after
+/// it and knows for how long.
 #[derive(Default)]
 struct DroppedCall {
     path: AtomicU32,
@@ -43,9 +43,19 @@ pub(super) struct DroppedChain {
     len: AtomicU32,
 }
 
+/// State of straight polls.
+#[derive(Default)]
+pub(super) struct StraightPolls {
+    /// Task of a root without a frame.
+    pub(super) task: AtomicU64,
+    /// Flags of the current task's root that came up in this poll while it has no frame.
+    pub(super) marks: AtomicU32,
+    dropped: DroppedChain,
+}
+
 impl Ledger {
-    /// Begins a poll of the root of `task` at `t`, if the root has nothing to do in it as long as what it
-    /// awaits is pending. Returns whether it has. If so, the poll has no frame.
+    /// Begins a poll of the root of `task` at `t`, if the root has nothing to do in it as long as
+    /// what it awaits is pending. Returns whether it has. If so, the poll has no frame.
     #[inline]
     pub fn begin_straight(&self, call: &Call, task: u64, t: impl FnOnce() -> u64) -> bool {
         let is_straight = call.passes()
@@ -56,12 +66,12 @@ impl Ledger {
             && self.paths.key(call.path).is(PathKind::Root);
         if is_straight {
             self.clamp(t());
-            self.straight_task.store(task, Relaxed);
+            self.straight.task.store(task, Relaxed);
             self.base.store(0, Relaxed);
-            self.moved.store(0, Relaxed);
-            self.quiet.store(0, Relaxed);
-            self.root_marks.store(0, Relaxed);
-            self.await_stack.truncate(0);
+            self.shown.moved.store(0, Relaxed);
+            self.shown.quiet.store(0, Relaxed);
+            self.straight.marks.store(0, Relaxed);
+            self.shown.await_stack.truncate(0);
             self.reuse.store(REUSE_UNCHANGED, Relaxed);
         }
         is_straight
@@ -69,11 +79,11 @@ impl Ledger {
 
     /// Ends such a poll as pending, right after the span that stands for it.
     #[inline]
-    pub fn end_straight(&self, call: &mut Call) -> Span {
+    pub fn end_straight(&self, call: &mut Call) -> PollSpan {
         let frame = self.frames.at(0);
         let span = self.last_span();
         call.suspended = span.end;
-        let marks = self.root_marks.load(Relaxed);
+        let marks = self.straight.marks.load(Relaxed);
         if marks != 0 {
             call.mark();
             frame
@@ -109,13 +119,13 @@ impl Ledger {
         if bottom.has(ROOT | OVER) {
             return None;
         }
-        self.root_marks.store(MARK | MARKED, Relaxed);
+        self.straight.marks.store(MARK | MARKED, Relaxed);
         Some(false)
     }
 
     /// Charges a call that was polled and is dropped at `t`, while it waits if it has a `unit`.
     pub(super) fn charge_dropped(&self, call: &Call, unit: PathId, t: u64) {
-        let (chain, paths) = (&self.dropped, &self.paths);
+        let (chain, paths) = (&self.straight.dropped, &self.paths);
         let len = chain.len.load(Relaxed);
         let above = len.checked_sub(1).map(|last| chain.calls.at(last as usize));
         let is_next = above.is_some_and(|above| {
@@ -162,7 +172,7 @@ impl Ledger {
     /// Charges the dropped calls above one that had not told `untold` and whose last poll ended at
     /// `suspended`: innermost first, since each knows what it had not told the one above.
     fn end_chain_below(&self, untold: u64, suspended: u64) {
-        let chain = &self.dropped;
+        let chain = &self.straight.dropped;
         let mut untold = untold;
         for at in (0..chain.len.load(Relaxed)).rev() {
             let call = chain.calls.at(at as usize);
@@ -183,8 +193,8 @@ impl Ledger {
     /// Charges dropped calls of which the innermost one was not dropped, so that it is unknown what
     /// it had not told them.
     pub(super) fn end_chain(&self) {
-        if self.dropped.len.load(Relaxed) > 0 {
-            self.end_chain_below(0, self.last.load(Relaxed));
+        if self.straight.dropped.len.load(Relaxed) > 0 {
+            self.end_chain_below(0, self.time.last.load(Relaxed));
         }
     }
 }

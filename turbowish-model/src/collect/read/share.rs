@@ -3,7 +3,7 @@
 
 use crate::account::aggregate::{Aggregate, ProcStats};
 use crate::account::counters::{
-    ALONE, OTHERS, PathCounters, Population, Reading, SPANS, Shared, Sum, Word,
+    ALONE, OTHERS, PathCounters, PathReading, Population, SPANS, Shared, Sum, Word,
 };
 use crate::account::histogram::Buckets;
 use crate::account::paths::{PathId, PathKind, Paths};
@@ -83,7 +83,7 @@ impl<'a> Share<'a> {
     }
 
     /// Adds the words of a row.
-    pub(super) fn counters(&mut self, row: PathId, words: &Reading) {
+    pub(super) fn counters(&mut self, row: PathId, words: &PathReading) {
         let level = leaf(self.paths, row);
         self.alone(level, words);
         self.calls(level, words);
@@ -96,14 +96,14 @@ impl<'a> Share<'a> {
         }
     }
 
-    fn longest(&mut self, level: Level, words: &Reading, of: &[Word; 4]) {
+    fn longest(&mut self, level: Level, words: &PathReading, of: &[Word; 4]) {
         let stats = self.into.proc(level.proc);
         stats.recent_longest = stats.recent_longest.max(words.recent(of, self.tick));
         raise(stats, Population::PollHold, words.get(of[3]));
     }
 
     /// One level of the spans of a row.
-    fn span(&mut self, level: Level, words: &Reading, spans: u64) {
+    fn span(&mut self, level: Level, words: &PathReading, spans: u64) {
         let (hold, waited) = (words.get(Word::SpanHold), words.get(Word::SpanWaited));
         let open = words.get(Word::SpanOpen);
         if spans == 0 && waited == 0 && open == 0 {
@@ -128,7 +128,7 @@ impl<'a> Share<'a> {
     }
 
     /// The polls of a row that were of its own level alone.
-    fn alone(&mut self, level: Level, words: &Reading) {
+    fn alone(&mut self, level: Level, words: &PathReading) {
         let hold = words.sum(&HOLDS);
         let polls = Polls {
             count: words.sum(&POLLS),
@@ -185,7 +185,7 @@ impl<'a> Share<'a> {
     }
 
     /// The calls of a row that were created, begun or ended.
-    fn calls(&mut self, level: Level, words: &Reading) {
+    fn calls(&mut self, level: Level, words: &PathReading) {
         let creator = self.paths.creator(level.path);
         let stats = self.into.proc(level.proc);
         let get = |word: Word| words.get(word);
@@ -220,7 +220,7 @@ impl<'a> Share<'a> {
     }
 
     /// The waits of a row that were of its own level alone.
-    fn waits(&mut self, level: Level, words: &Reading) {
+    fn waits(&mut self, level: Level, words: &PathReading) {
         let waited = words
             .get(Word::Waited)
             .wrapping_sub(words.get(Word::FirstEnds));

@@ -2,15 +2,16 @@
 //! comparisons, one on the way down and one on the way up.
 //!
 //! On the way down a call compares its word with that of this thread: it is the same as long as all
-//! callers up to the task's root, and the call itself, await a call directly that was pending at the
-//! end of the last poll. The first call that differs opens a frame. On the way up, nothing is to be
-//! done if that frame was closed as pending; otherwise the frame has become that of the caller.
+//! callers up to the task's root, and the call itself, await a call directly that was pending at
+//! the end of the last poll. The first call that differs opens a frame. On the way up, nothing is
+//! to be done if that frame was closed as pending; otherwise the frame has become that of the
+//! caller.
 
 use std::cell::Cell;
 use std::task::Waker;
 
 use turbowish_model::account::call::{Call as Account, PollEnd};
-use turbowish_model::account::ledger::{Charge, Span};
+use turbowish_model::account::ledger::{Charge, PollSpan};
 use turbowish_model::event::CallEvent;
 
 use super::root::{Closing, PollWaker, close_root, open_root};
@@ -67,9 +68,9 @@ pub(super) fn closed(thread: &ThreadLedger, depth: u32, pending: bool) {
     settle(pending && thread.ledger.was_straight(depth));
 }
 
-/// Begins a poll of a task's root that waits. Returns the depth of its frame, or [`STRAIGHT_ROOT`] if
-/// it has none since it has nothing to do, and the waker for the poll; `None` if anything about it
-/// is special.
+/// Begins a poll of a task's root that waits. Returns the depth of its frame, or [`STRAIGHT_ROOT`]
+/// if it has none since it has nothing to do, and the waker for the poll; `None` if anything about
+/// it is special.
 #[inline]
 pub(super) fn begin_root<'a>(
     thread: &ThreadLedger,
@@ -121,8 +122,8 @@ fn settle_root(thread: &ThreadLedger, state: &mut CallState, closing: &Closing<'
     close_span(thread, state, &span, closing);
 }
 
-/// Ends a pending poll of a task's root that had a frame, in the most frequent case. Returns whether
-/// it did.
+/// Ends a pending poll of a task's root that had a frame, in the most frequent case. Returns
+/// whether it did.
 #[inline]
 pub(super) fn suspend_root(
     thread: &ThreadLedger,
@@ -138,7 +139,12 @@ pub(super) fn suspend_root(
     true
 }
 
-fn close_span(thread: &ThreadLedger, state: &mut CallState, span: &Span, closing: &Closing<'_>) {
+fn close_span(
+    thread: &ThreadLedger,
+    state: &mut CallState,
+    span: &PollSpan,
+    closing: &Closing<'_>,
+) {
     let ledger = &thread.ledger;
     events::call(|| CallEvent::PollEnd(PollEnd::Pending));
     if features::TOKIO && state.account.is_marked() {

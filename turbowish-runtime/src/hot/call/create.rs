@@ -1,0 +1,42 @@
+//! The creation of a call.
+
+use turbowish_model::account::call::Origin;
+use turbowish_model::event::CallEvent;
+
+use crate::hot::proc::Proc;
+use crate::hot::thread::ThreadLedger;
+use crate::hot::{clock, events, switch, thread};
+
+/// Origin of a call that is created now. It reads the clock only if calls of this proc are known to
+/// be created before other things happen.
+pub(super) extern "C" fn create(proc: &'static Proc, bytes: usize) -> Origin {
+    let Some(epoch) = switch::epoch() else {
+        return Origin::UNSEEN;
+    };
+    let origin = thread::with(epoch, |thread| {
+        if proc.is_large(bytes) || proc.is_early() {
+            create_early(thread, proc, bytes)
+        } else {
+            thread.ledger.born()
+        }
+    });
+    events::call(|| CallEvent::Create {
+        proc: proc.id().unwrap_or_default(),
+    });
+    origin.unwrap_or(Origin::UNSEEN)
+}
+
+#[cold]
+#[inline(never)]
+fn create_early(thread: &ThreadLedger, proc: &'static Proc, bytes: usize) -> Origin {
+    let Some(key) = proc.key(bytes) else {
+        return Origin::UNSEEN;
+    };
+    let ledger = &thread.ledger;
+    if proc.is_early() {
+        return ledger.create(key, clock::ticks());
+    }
+    proc.grows(bytes);
+    ledger.future_bytes(key);
+    ledger.born()
+}
