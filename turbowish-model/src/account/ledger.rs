@@ -37,7 +37,7 @@ use self::straight::StraightPolls;
 use crate::account::aggregate::{ANOMALIES, Anomaly};
 use crate::account::append_vec::AppendVec;
 use crate::account::await_stack::AwaitStack;
-use crate::account::call::{COUNTED, Call, Origin, Outcome, ProcKey, SITE};
+use crate::account::call::{COUNTED, Call, DIRECT, Origin, Outcome, ProcKey, SITE};
 use crate::account::counters::{PROC_LIMIT, Pages, PathCounters, ProcCounters, Word, chunks};
 use crate::account::histogram::add;
 use crate::account::paths::{PATH_IDS, PathId, Paths};
@@ -166,6 +166,16 @@ impl Ledger {
     /// Invalidates the last clock reading: code that emits no event may run from here on.
     pub fn user_code(&self) {
         self.reuse.store(REUSE_NONE, Relaxed);
+    }
+
+    /// Begins or ends a poll that is not accounted, below the innermost one: whatever is polled in
+    /// it is not the operand of the innermost call's await.
+    pub fn unseen(&self) {
+        self.user_code();
+        if let Some(top) = self.top() {
+            let place = top.place.load(Relaxed);
+            top.place.store(place & !DIRECT, Relaxed);
+        }
     }
 
     #[inline(always)]

@@ -319,7 +319,7 @@ where
 /// it.
 #[cold]
 fn unseen(epoch: u32) {
-    thread::with_current(epoch, |thread| thread.ledger.user_code());
+    thread::with_current(epoch, |thread| thread.ledger.unseen());
 }
 
 /// Whether the call has not been seen in this epoch and is not over.

@@ -18,7 +18,7 @@ use super::stage::{EarlyBirths, advance, alone};
 use crate::hot::call::{REUSE, at, call};
 use crate::hot::probe::Other;
 use crate::hot::proc::Proc;
-use crate::hot::{proc, switch, thread};
+use crate::hot::{proc, switch, task, thread};
 use crate::monitor::Monitor;
 
 type Boxed<T> = Pin<Box<dyn Future<Output = T>>>;
@@ -301,6 +301,15 @@ async fn beyond_the_limit() {
     advance(2);
 }
 
+/// Two calls below one that is not accounted: neither is the operand of the await.
+#[instrument]
+async fn two_beyond_the_limit() {
+    let both = async {
+        futures::join!(middle(2), middle(3));
+    };
+    call(&LOST, Other, both).await;
+}
+
 /// Awaits by a macro that nobody knows, in a future that is polled by hand.
 #[instrument]
 async fn unseen() {
@@ -415,6 +424,7 @@ fn no_time_moves_between_procs() {
         ("closures", || Box::pin(closures())),
         ("traced", || Box::pin(awaits_traced())),
         ("beyond the limit", || Box::pin(beyond_the_limit())),
+        ("two beyond the limit", || Box::pin(two_beyond_the_limit())),
         ("unseen", || Box::pin(unseen())),
     ];
     let failed = programs
@@ -422,4 +432,20 @@ fn no_time_moves_between_procs() {
         .filter(|(name, program)| catch_unwind(|| check(name, *program)).is_err());
     let failed: Vec<&str> = failed.map(|(name, _)| *name).collect();
     assert_eq!(failed, [""; 0], "time moves");
+}
+
+#[test]
+fn calls_below_one_that_is_not_accounted_are_no_tasks() {
+    let _alone = alone();
+    let monitor = Monitor::new("reuse".to_owned());
+    let before = task::all().len();
+    monitor.arm();
+    let mut root = Box::pin(two_beyond_the_limit());
+    for _ in 0..3 {
+        let polled = root.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+        assert!(polled.is_pending());
+        assert_eq!(task::all().len(), before + 1);
+    }
+    drop(root);
+    monitor.disarm();
 }
