@@ -402,6 +402,10 @@ struct OpenPoll<'a> {
 
 /// Closes the frame of a poll and charges its time.
 extern "C" fn end(open: &mut OpenPoll<'_>, end: PollEnd) {
+    if open.depth == STRAIGHT {
+        open.depth = CLOSED;
+        return straight::end(open.state, end);
+    }
     if matches!(open.waker, PollWaker::Inherited)
         && open.depth < STRAIGHT_ROOT
         && switch::epoch() == Some(open.epoch)
@@ -428,11 +432,6 @@ extern "C" fn end_any(open: &mut OpenPoll<'_>, end: PollEnd) {
     }
     if depth == CLOSED {
         unseen(open.epoch);
-    } else if depth == STRAIGHT {
-        let epoch = state.account.epoch();
-        if switch::epoch() == Some(epoch) {
-            straight::end(epoch, state, end);
-        }
     } else if depth == STRAIGHT_ROOT {
         if switch::epoch() == Some(open.epoch) {
             straight::end_root(open.epoch, state, given, end);

@@ -16,12 +16,12 @@ use turbowish_model::event::CallEvent;
 
 use super::root::{Closing, PollWaker, close_root, open_root};
 use super::{CallState, STRAIGHT_ROOT};
-use super::{close_in, close_marked, close_plain, nested};
+use super::{close_in, close_marked, close_plain, end_quick, nested};
 use crate::features;
 use crate::hot::events;
 use crate::hot::task;
 use crate::hot::thread::ThreadLedger;
-use crate::hot::{clock, thread};
+use crate::hot::{clock, switch, thread};
 
 thread_local! {
     /// The word of calls that have nothing to do in this poll.
@@ -160,9 +160,15 @@ fn close_span(
 
 /// Ends a poll of a call that had no frame in it, and may have got one.
 #[inline(never)]
-pub(super) fn end(epoch: u32, state: &mut CallState, end: PollEnd) {
+pub(super) extern "C" fn end(state: &mut CallState, end: PollEnd) {
+    let epoch = state.account.epoch();
+    if switch::epoch() != Some(epoch) {
+        return;
+    }
     thread::with_current(epoch, |thread| {
-        if let Some(depth) = thread.ledger.turned(&mut state.account) {
+        if let Some(depth) = thread.ledger.turned(&mut state.account)
+            && !end_quick(&thread.ledger, &mut state.account, depth, end)
+        {
             close_plain(thread, state, depth, end);
         }
     });
