@@ -62,6 +62,9 @@ pub enum Sum {
     NeverPolled,
     /// Number of calls that ended in their first poll.
     Immediate,
+    /// Number of calls whose time of creation is unknown, and taken to be their first poll: other
+    /// things happened in between, for the first time of this proc.
+    UnknownBirths,
     /// Number of calls that were live when accounting was disarmed; their outcome is unknown.
     Abandoned,
     /// Ready latency of root polls, in ticks: the time from a task's wake, or from the end of the

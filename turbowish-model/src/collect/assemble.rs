@@ -104,6 +104,7 @@ impl<N: Names> Assembly<'_, N> {
             panicked: window.sum(Sum::Panicked),
             never_polled: window.sum(Sum::NeverPolled),
             immediate: window.sum(Sum::Immediate),
+            unknown_births: window.sum(Sum::UnknownBirths),
             occupancy_ppm: ratio_ppm(running, self.window.length),
             call_running: self.distribution(window, Population::CallRunning),
             call_inclusive: self.distribution(window, Population::CallInclusive),

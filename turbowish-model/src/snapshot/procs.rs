@@ -60,6 +60,9 @@ row! {
         never_polled: u64 [sum];
         /// Calls that ended in their first poll: they never waited.
         immediate: u64 [sum];
+        /// Calls whose time of creation is unknown, and taken to be their first poll: other things
+        /// happened in between, for the first time of this function. Later ones have their time.
+        unknown_births: u64 [sum];
         /// Size of one call's future in bytes, largest instance seen.
         future_bytes: u64 [max];
         /// Exclusive time per ended call.

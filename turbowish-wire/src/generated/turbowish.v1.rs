@@ -446,6 +446,9 @@ pub struct ProcRow {
     /// Calls that ended in their first poll.
     #[prost(uint64, tag = "30")]
     pub immediate: u64,
+    /// Calls whose time of creation is unknown, and taken to be their first poll.
+    #[prost(uint64, tag = "31")]
+    pub unknown_births: u64,
 }
 /// A proc whose polls contain polls of another one.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

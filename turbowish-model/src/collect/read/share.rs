@@ -207,6 +207,7 @@ impl<'a> Share<'a> {
         stats.add(Sum::NeverPolled, get(Word::NeverPolled));
         let immediate = words.sum(&[Word::OnlyPolls, Word::Immediate]);
         stats.add(Sum::Immediate, immediate);
+        stats.add(Sum::UnknownBirths, get(Word::UnknownBirths));
         let running = words.sum(&[Word::CallRunning, Word::OnlyHold]);
         stats.add(Sum::CallRunning, running);
         let nested = get(Word::CallNested);
