@@ -111,7 +111,16 @@ impl Executor {
 type Tested = &'static Slot<Seen>;
 
 fn slot() -> Tested {
-    Box::leak(Box::new(Slot::new(Seen::default())))
+    let slot: Tested = Box::leak(Box::new(Slot::new(Seen::default())));
+    // Slots are never freed. What a static refers to is no leak to the address sanitizer.
+    #[cfg(not(loom))]
+    {
+        static ALL: Mutex<Vec<Tested>> = Mutex::new(Vec::new());
+        ALL.lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(slot);
+    }
+    slot
 }
 
 /// What a clone of a late waker is.
