@@ -1,7 +1,6 @@
 //! Counters of one thread: written by that thread alone, readable by any thread at any time.
 //!
-//! What every poll writes is kept by path ([`PathCounters`]), what is rare by proc
-//! ([`ProcCounters`]).
+//! What every poll writes is kept by path, what is rare by proc.
 
 mod pages;
 mod path;
