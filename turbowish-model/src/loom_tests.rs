@@ -209,7 +209,7 @@ fn loom_what_a_thread_wrote_is_there_when_it_is_gone() {
 }
 
 /// Maximum number of steps of one run: a ledger is a few hundred words.
-const BRANCHES: usize = 1 << 14;
+const BRANCHES: usize = 1 << 16;
 
 /// Tries every run with at most `times` preemptions.
 fn interrupted(times: usize, model: impl Fn() + Sync + Send + 'static) {
@@ -243,11 +243,7 @@ fn check(ledger: &Ledger) {
 }
 
 fn begin(ledger: &Ledger, call: &mut Call) {
-    begin_at(ledger, call, 20);
-}
-
-fn begin_at(ledger: &Ledger, call: &mut Call, t: u64) {
-    let depth = ledger.poll_start(call, KEY, t, Start::default());
+    let depth = ledger.poll_start(call, KEY, 20, Start::default());
     assert_eq!(depth, Some(0));
 }
 
@@ -269,6 +265,8 @@ fn ledger_is_exact(before: fn(&Ledger, &mut [Call; 2]), meanwhile: fn(&Ledger, &
         let ledger = Arc::new(Ledger::new(1, &alloc::sync::Arc::default()));
         let mut calls = [Call::default(), Call::default()];
         before(&ledger, &mut calls);
+        // Storage is made first: loom does not see the allocation.
+        ledger.rows.iter().for_each(|(_, row)| row.make_kept());
         let reader = {
             let ledger = ledger.clone();
             thread::spawn(move || check(&ledger))
@@ -303,24 +301,6 @@ fn loom_a_ledger_is_read_around_the_end_of_a_poll() {
             begin(ledger, call);
         },
         |ledger, [call, _]| end(ledger, call, PollEnd::Pending),
-    );
-}
-
-#[test]
-fn loom_a_thread_that_does_not_pause_is_read_at_one_instant() {
-    ledger_is_exact(
-        |ledger, [call, before]| {
-            poll(ledger, before, PollEnd::Pending);
-            poll(ledger, call, PollEnd::Pending);
-            // What is kept for a capture is allocated by the first one.
-            check(ledger);
-            begin(ledger, call);
-        },
-        |ledger, [call, _]| {
-            end(ledger, call, PollEnd::Pending);
-            begin_at(ledger, call, 30);
-            assert!(ledger.poll_end(call, 0, 40, PollEnd::Ready).is_some());
-        },
     );
 }
 

@@ -245,6 +245,12 @@ impl PathCounters {
         fence(Release);
     }
 
+    /// Makes the storage of what is kept.
+    #[cfg(all(test, loom))]
+    pub(crate) fn make_kept(&self) {
+        self.kept.get_or_init(Box::default);
+    }
+
     /// The words at the capture with this number, which the writer has noticed.
     pub(crate) fn read_at(&self, capture: u32) -> PathReading {
         let now = self.read();

@@ -9,7 +9,7 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 use super::{Frame, Ledger};
 use crate::account::append_vec::AppendVec;
-use crate::account::sync::{AtomicU32, AtomicU64, fence, in_place};
+use crate::account::sync::{AtomicU32, AtomicU64, fence, in_place, spin_loop};
 
 /// Open polls of a capture that are stored in place.
 const FRAMES: usize = in_place(16);
@@ -84,6 +84,7 @@ impl Ledger {
                 return Captured::Kept(asked);
             }
             relax();
+            spin_loop();
         }
         Captured::Now(attempt())
     }
