@@ -196,24 +196,6 @@ impl Paths {
         1 + PROC_LIMIT + if again { PROC_LIMIT } else { 0 } + proc
     }
 
-    /// Number of entries.
-    #[must_use]
-    pub fn len(&self) -> u32 {
-        self.len.load(Relaxed)
-    }
-
-    /// Whether there are no entries.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// Whether calls on further paths are counted without their callers.
-    #[must_use]
-    pub fn is_full(&self) -> bool {
-        self.len() >= self.limit
-    }
-
     #[inline]
     fn entry(&self, id: PathId) -> Option<&PathEntry> {
         let at = id.checked_sub(FIXED + 1)? as usize;
@@ -388,7 +370,7 @@ impl Paths {
 impl core::fmt::Debug for Paths {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("Paths")
-            .field("len", &self.len())
+            .field("len", &self.len)
             .finish_non_exhaustive()
     }
 }

@@ -303,12 +303,12 @@ where
             } else {
                 return Some(depth);
             }
-            nested::record_waker(thread, given, &state.task, waker);
+            nested::record_waker(thread, given, waker);
             Some(depth)
         });
         if let Some(Some(depth)) = opened {
             open.depth = depth;
-            return Ok(open.waker.lent(&open.state.task, waker));
+            return Ok(open.waker.lent(waker));
         }
     }
     unseen(epoch);
@@ -502,7 +502,7 @@ fn close_in(thread: &ThreadLedger, state: &mut CallState, depth: u32, closing: &
     let Some(charge) = charge else { return };
     if depth == 0 {
         close_root(thread, state, t, depth, &charge, closing);
-    } else if !matches!(closing.given, PollWaker::Inherited) {
+    } else {
         close_given(thread, state, t, depth, &charge, closing);
     }
 }

@@ -277,7 +277,7 @@ impl PathCounters {
     }
 
     #[inline(always)]
-    pub(crate) fn record_nested(&self, hold: u64, running: u64, nested: Shared) {
+    fn record_nested(&self, hold: u64, running: u64, nested: Shared) {
         self.record(nested, hold);
         if running == 0 {
             self.add(Word::Idle, 1);

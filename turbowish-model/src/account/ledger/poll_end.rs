@@ -83,15 +83,15 @@ impl Ledger {
         } else {
             self.unit(frame, place)
         };
-        let row = self.row(unit);
+        let (row, waits) = (self.row(unit), WaitWords::of(place));
         if stays {
             let (since, start) = (frame.suspended.load(Relaxed), frame.start.load(Relaxed));
-            row.add(wait(place), start.wrapping_sub(t));
-            row.raise(longest_wait(place), start.saturating_sub(since));
+            row.add(waits.waited, start.wrapping_sub(t));
+            row.raise(waits.longest, start.saturating_sub(since));
         } else {
             self.end_wait(frame, place);
-            row.subtract(wait(place), t);
-            row.add(open(place), 1);
+            row.subtract(waits.waited, t);
+            row.add(waits.open, 1);
         }
         call.suspend(t);
         call.unit = unit;
@@ -207,11 +207,13 @@ impl Ledger {
         }
         if place & (ROOT | OVER) == 0 {
             self.turn(call, frame, charge);
+            // The frame stays open.
+            self.depth.store(self.depth() + 1, Relaxed);
             return;
         }
         self.leave(frame);
         if place & OVER != 0 && call.is_fused() {
-            let untold = call.inclusive.wrapping_sub(call.told);
+            let untold = call.untold();
             if let Some(caller) = self.top().filter(|_| untold != charge.inclusive) {
                 add(&caller.carry, untold.wrapping_sub(charge.inclusive));
             }
@@ -220,8 +222,8 @@ impl Ledger {
 
     /// Makes the frame of an ended call that of its caller, which goes on: it had nothing to do in
     /// this poll until now.
-    #[inline(never)]
-    fn turn(&self, call: &Call, frame: &Frame, charge: &Charge) {
+    #[inline(always)]
+    pub(super) fn turn(&self, call: &Call, frame: &Frame, charge: &Charge) {
         let path = self.paths.caller(call.path);
         let key = self.paths.key(path);
         let mut place = ARRIVED;
@@ -233,14 +235,11 @@ impl Ledger {
         frame.place.store(place, Relaxed);
         frame.nested.store(charge.hold, Relaxed);
         frame.foreign.store(charge.hold - charge.inclusive, Relaxed);
-        let untold = call.inclusive.wrapping_sub(call.told);
-        frame
-            .carry
-            .store(untold.wrapping_sub(charge.inclusive), Relaxed);
+        let carry = call.untold().wrapping_sub(charge.inclusive);
+        frame.carry.store(carry, Relaxed);
         self.shown.await_stack.truncate(frame.stack_mark());
         self.reuse.store(REUSE_NONE, Relaxed);
         self.shown.moved.store(1, Relaxed);
-        self.depth.store(self.depth() + 1, Relaxed);
     }
 
     /// Ends a call with its first poll.
@@ -410,10 +409,10 @@ impl Ledger {
         if unit != 0 {
             let (since, start) = (frame.suspended.load(Relaxed), frame.start.load(Relaxed));
             frame.unit.store(0, Relaxed);
-            let row = self.row(unit);
-            row.add(wait(place), start);
-            row.subtract(open(place), 1);
-            row.raise(longest_wait(place), start.saturating_sub(since));
+            let (row, waits) = (self.row(unit), WaitWords::of(place));
+            row.add(waits.waited, start);
+            row.subtract(waits.open, 1);
+            row.raise(waits.longest, start.saturating_sub(since));
         }
     }
 
@@ -450,33 +449,29 @@ impl Ledger {
     }
 }
 
-/// The moment to which the waits of a frame's call belong.
-#[inline(always)]
-const fn wait(place: u32) -> Word {
-    if place & OVER != 0 {
-        Word::Waited
-    } else {
-        Word::SpanWaited
-    }
+/// The words to which the waits of a frame's call belong.
+struct WaitWords {
+    waited: Word,
+    open: Word,
+    longest: Word,
 }
 
-/// The count to which the waits of a frame's call belong.
-#[inline(always)]
-const fn open(place: u32) -> Word {
-    if place & OVER != 0 {
-        Word::Open
-    } else {
-        Word::SpanOpen
-    }
-}
-
-/// The maximum to which the waits of a frame's call belong.
-#[inline(always)]
-const fn longest_wait(place: u32) -> Word {
-    if place & OVER != 0 {
-        Word::LongestWait
-    } else {
-        Word::SpanLongestWait
+impl WaitWords {
+    #[inline(always)]
+    const fn of(place: u32) -> Self {
+        if place & OVER != 0 {
+            Self {
+                waited: Word::Waited,
+                open: Word::Open,
+                longest: Word::LongestWait,
+            }
+        } else {
+            Self {
+                waited: Word::SpanWaited,
+                open: Word::SpanOpen,
+                longest: Word::SpanLongestWait,
+            }
+        }
     }
 }
 

@@ -7,12 +7,12 @@
 use core::sync::atomic::Ordering::{Relaxed, Release};
 
 use super::frame::{
-    ARRIVED, BRANCH, COUNTED_BEFORE, FIRST, Frame, LINKED, OVER, REPATHED, REUSE_NONE, REUSE_UP,
-    ROOT,
+    ARRIVED, BRANCH, COUNTED_BEFORE, Charge, FIRST, Frame, LINKED, OVER, REPATHED, REUSE_NONE,
+    REUSE_UP, ROOT,
 };
 use super::{FRAMES, Ledger, PollSpan};
 use crate::account::call::{Call, DIRECT, FORK, MARK, PENDING, SITE};
-use crate::account::counters::{ALONE, PathCounters, SPANS, Shared, Word};
+use crate::account::counters::{ALONE, SPANS, Shared, Word};
 use crate::account::histogram::add;
 use crate::account::paths::{PathKey, PathKind};
 
@@ -151,19 +151,33 @@ impl Ledger {
         true
     }
 
+    /// The innermost frame and its place, if it is at `depth` and nothing about it is special.
+    #[inline(always)]
+    fn plain_top(&self, depth: u32) -> Option<(&Frame, u32)> {
+        let frame = self.frames.in_place(depth)?;
+        let place = frame.place.load(Relaxed);
+        let is_plain = place & SPECIAL == 0
+            && self.depth.load(Relaxed) == depth + 1
+            && frame.foreign.load(Relaxed) == 0;
+        is_plain.then_some((frame, place))
+    }
+
+    /// The time of a pending end, and whether it is that of what the call awaits, which has just
+    /// ended.
+    #[inline(always)]
+    fn end_time(&self, now: impl FnOnce() -> u64) -> (u64, bool) {
+        match self.still_up() {
+            Some(t) => (t, true),
+            None => (now(), false),
+        }
+    }
+
     /// Ends the innermost poll, at `depth`, as pending. Returns whether it was ended.
     #[inline(always)]
     pub fn suspend_awaited(&self, call: &mut Call, depth: u32, now: impl FnOnce() -> u64) -> bool {
-        let Some(frame) = self.frames.in_place(depth) else {
+        let Some((frame, place)) = self.plain_top(depth) else {
             return false;
         };
-        let place = frame.place.load(Relaxed);
-        let is_special = place & SPECIAL != 0
-            || self.depth.load(Relaxed) != depth + 1
-            || frame.foreign.load(Relaxed) != 0;
-        if is_special {
-            return false;
-        }
         match place & NEW {
             NEW => self.suspend_new(call, frame, place, depth, now),
             0 => return self.suspend_again(call, frame, place, depth, now),
@@ -181,12 +195,7 @@ impl Ledger {
         depth: u32,
         now: impl FnOnce() -> u64,
     ) {
-        let is_again = self.reuse.load(Relaxed) == REUSE_UP;
-        let t = if is_again {
-            self.time.last.load(Relaxed)
-        } else {
-            now()
-        };
+        let (t, is_again) = self.end_time(now);
         let (start, nested) = (frame.start.load(Relaxed), frame.nested.load(Relaxed));
         let carry = frame.carry.load(Relaxed);
         let unit = self.unit(frame, place);
@@ -203,7 +212,7 @@ impl Ledger {
         if nested != 0 {
             row.add(Word::Nested, nested);
         }
-        record(row, hold, nested, Shared::Leaf, Shared::Nested);
+        row.record_poll(&charge(hold, nested), Shared::Leaf, Shared::Nested);
         let passes = is_again && place & (DIRECT | LINKED) == DIRECT | LINKED;
         call.suspend_new(place, unit, t, [hold - nested, hold + carry, hold], passes);
         if let Some(caller) = self.frames.in_place(depth.wrapping_sub(1)) {
@@ -238,12 +247,7 @@ impl Ledger {
         if unit == 0 || depth != 0 || place & ARRIVED != 0 || self.shown.moved.load(Relaxed) != 0 {
             return false;
         }
-        let is_again = self.reuse.load(Relaxed) == REUSE_UP;
-        let t = if is_again {
-            self.time.last.load(Relaxed)
-        } else {
-            now()
-        };
+        let (t, is_again) = self.end_time(now);
         let (start, nested) = (frame.start.load(Relaxed), frame.nested.load(Relaxed));
         let waited = start.saturating_sub(frame.suspended.load(Relaxed));
         let writing = self.write();
@@ -260,7 +264,7 @@ impl Ledger {
         if nested != 0 {
             row.add(Word::SpanNested, nested);
         }
-        record(row, hold, nested, Shared::Span, Shared::SpanNested);
+        row.record_poll(&charge(hold, nested), Shared::Span, Shared::SpanNested);
         add(&self.time.busy, hold);
         self.reuse.store(REUSE_UP, Relaxed);
         let passes = is_again && place & (DIRECT | LINKED) == DIRECT | LINKED;
@@ -273,20 +277,13 @@ impl Ledger {
     /// ended.
     #[inline(always)]
     pub fn return_awaited(&self, call: &mut Call, depth: u32, now: impl FnOnce() -> u64) -> bool {
-        let Some(frame) = self.frames.in_place(depth) else {
+        let Some((frame, place)) = self.plain_top(depth) else {
             return false;
         };
-        let place = frame.place.load(Relaxed);
         let nested = frame.nested.load(Relaxed);
-        let is_special = place & SPECIAL != 0
-            || self.depth.load(Relaxed) != depth + 1
-            || frame.foreign.load(Relaxed) != 0;
-        if is_special {
-            return false;
-        }
         match place & NEW {
             NEW if nested == 0 => self.return_new(call, frame, depth, now),
-            0 if place & ROOT == 0 => self.return_bottom(call, frame, nested, now),
+            0 if place & ROOT == 0 => self.return_bottom(call, frame, place, nested, now),
             _ => return false,
         }
         true
@@ -327,23 +324,17 @@ impl Ledger {
         &self,
         call: &mut Call,
         frame: &Frame,
+        place: u32,
         nested: u64,
         now: impl FnOnce() -> u64,
     ) {
         let t = now();
         let (start, path) = (frame.start.load(Relaxed), frame.path.load(Relaxed));
-        let (unit, carry) = (frame.unit.load(Relaxed), frame.carry.load(Relaxed));
+        let carry = frame.carry.load(Relaxed);
         let writing = self.write();
         let hold = self.clamp(t) - start;
         add(&self.time.events, 1);
-        if unit != 0 {
-            let waits = self.row(unit);
-            waits.add(Word::SpanWaited, start);
-            waits.subtract(Word::SpanOpen, 1);
-            let waited = start.saturating_sub(frame.suspended.load(Relaxed));
-            waits.raise(Word::SpanLongestWait, waited);
-            frame.unit.store(0, Relaxed);
-        }
+        self.end_wait(frame, place);
         let row = self.row(path);
         row.add(Word::LastPolls, 1);
         row.add(Word::LastHold, hold);
@@ -352,37 +343,23 @@ impl Ledger {
         if nested != 0 {
             row.add(Word::Nested, nested);
         }
-        record(row, hold, nested, Shared::Leaf, Shared::Nested);
+        let charge = charge(hold, nested);
+        row.record_poll(&charge, Shared::Leaf, Shared::Nested);
         let [running, inclusive] = call.charge_last(hold - nested, hold + carry);
         row.charge_call(running, inclusive);
         call.end();
-        // The frame is that of the caller from here on.
-        let caller = self.paths.caller(path);
-        let mut turned = ARRIVED;
-        let key = self.paths.key(caller);
-        if key.is(PathKind::Root) {
-            turned |= ROOT | self.straight.marks.load(Relaxed);
-        }
-        frame.path.store(caller, Relaxed);
-        frame.set_proc(key.proc(), frame.stack_mark());
-        frame.place.store(turned, Relaxed);
-        frame.nested.store(hold, Relaxed);
-        frame.carry.store(call.untold().wrapping_sub(hold), Relaxed);
-        self.shown.await_stack.truncate(frame.stack_mark());
-        self.reuse.store(REUSE_NONE, Relaxed);
-        self.shown.moved.store(1, Relaxed);
+        self.turn(call, frame, &charge);
         drop(writing);
     }
 }
 
-/// Records a poll in the histograms.
+/// What a poll is charged in which nothing foreign was nested.
 #[inline(always)]
-fn record(row: &PathCounters, hold: u64, nested: u64, leaf: Shared, other: Shared) {
-    if nested == 0 {
-        row.raise(Word::LongestRunning, hold);
-        row.record(leaf, hold);
-    } else {
-        row.record_nested(hold, hold - nested, other);
+const fn charge(hold: u64, nested: u64) -> Charge {
+    Charge {
+        hold,
+        running: hold - nested,
+        inclusive: hold,
     }
 }
 

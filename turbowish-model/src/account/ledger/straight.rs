@@ -141,7 +141,7 @@ impl Ledger {
                 [call.running, call.inclusive],
                 (call.suspended, t),
             );
-            self.end_chain_below(call.inclusive.wrapping_sub(call.told), call.suspended);
+            self.end_chain_below(call.untold(), call.suspended);
             return;
         }
         let len = chain.len.load(Relaxed);

@@ -87,12 +87,9 @@ impl<'a> Share<'a> {
         let level = leaf(self.paths, row);
         self.alone(level, words);
         self.calls(level, words);
-        let spans = words.get(Word::SpanPolls);
-        let mut all = alloc::vec::Vec::new();
-        levels(self.paths, row, |level| all.push(level));
-        for level in all {
-            self.longest(level, words, &SPANS);
-            self.span(level, words, spans);
+        let spans = [Word::SpanPolls, Word::SpanWaited, Word::SpanOpen];
+        if spans.iter().any(|&word| words.get(word) != 0) {
+            levels(self.paths, row, |level| self.span(level, words));
         }
     }
 
@@ -103,12 +100,10 @@ impl<'a> Share<'a> {
     }
 
     /// One level of the spans of a row.
-    fn span(&mut self, level: Level, words: &PathReading, spans: u64) {
+    fn span(&mut self, level: Level, words: &PathReading) {
+        let (spans, open) = (words.get(Word::SpanPolls), words.get(Word::SpanOpen));
         let (hold, waited) = (words.get(Word::SpanHold), words.get(Word::SpanWaited));
-        let open = words.get(Word::SpanOpen);
-        if spans == 0 && waited == 0 && open == 0 {
-            return;
-        }
+        self.longest(level, words, &SPANS);
         let polls = Polls {
             count: spans,
             hold,
@@ -263,6 +258,11 @@ impl<'a> Share<'a> {
         add(Shared::Call, &[CallRunning, CallInclusive]);
         add(Shared::CallRunning, &[CallRunning]);
         add(Shared::CallInclusive, &[CallInclusive]);
+        let idle = counters.get(Word::Idle);
+        if idle > 0 {
+            let stats = self.into.proc(proc);
+            stats.populations[PollRunning as usize].add(0, idle);
+        }
         self.spans(row, counters);
     }
 
@@ -274,7 +274,9 @@ impl<'a> Share<'a> {
         );
         let all = |counts: &Option<Buckets>| counts.as_ref().map_or(0, Buckets::total);
         let polls = all(&leaf) + all(&nested);
-        let idle = counters.get(Word::Idle);
+        if polls == 0 {
+            return;
+        }
         let (paths, into) = (self.paths, &mut *self.into);
         levels(paths, row, |level| {
             let stats = into.proc(level.proc);
@@ -285,11 +287,7 @@ impl<'a> Share<'a> {
             match (level.is_innermost, &leaf) {
                 (true, Some(leaf)) => running.merge(leaf),
                 (true, None) => {}
-                (false, _) if polls > 0 => running.add(0, polls),
-                (false, _) => {}
-            }
-            if level.is_innermost && idle > 0 {
-                stats.populations[Population::PollRunning as usize].add(0, idle);
+                (false, _) => running.add(0, polls),
             }
         });
     }

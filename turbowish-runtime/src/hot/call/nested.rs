@@ -82,13 +82,8 @@ impl OuterPoll {
 
 /// Records the waker that a poll is given.
 #[inline(never)]
-pub(super) fn record_waker(
-    thread: &ThreadLedger,
-    given: &PollWaker<'_>,
-    task: &Option<CoveredTask>,
-    waker: &Waker,
-) {
-    let lent = given.lent(task, waker).waker().data().addr();
+pub(super) fn record_waker(thread: &ThreadLedger, given: &PollWaker<'_>, waker: &Waker) {
+    let lent = given.lent(waker).waker().data().addr();
     thread.lent.store(lent, Ordering::Relaxed);
 }
 
@@ -135,7 +130,7 @@ pub(super) fn open<'a>(
     } else {
         PollWaker::Passed(outer)
     };
-    record_waker(thread, given, &state.task, waker);
+    record_waker(thread, given, waker);
     Some(opened.depth)
 }
 

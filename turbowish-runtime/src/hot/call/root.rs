@@ -91,13 +91,9 @@ impl<'a> PollWaker<'a> {
         }
     }
 
-    /// The waker to poll with, for a call that has this task.
+    /// The waker to poll with.
     #[inline]
-    pub(super) fn lent<'b>(
-        &'b self,
-        _task: &'b Option<CoveredTask>,
-        waker: &'a Waker,
-    ) -> BorrowedWaker<'b> {
+    pub(super) fn lent<'b>(&'b self, waker: &'a Waker) -> BorrowedWaker<'b> {
         match self {
             Self::Inherited | Self::Passed(_) => BorrowedWaker::same(waker),
             Self::Task(_, _, task) => task.lent(),

@@ -92,7 +92,7 @@ pub(super) fn begin_root<'a>(
         root: true,
     });
     let given = open_root(thread, state, epoch, bytes, waker, None);
-    nested::record_waker(thread, &given, &state.task, waker);
+    nested::record_waker(thread, &given, waker);
     let (word, depth) = match is_straight {
         true => (Account::straight(epoch), STRAIGHT_ROOT),
         false => (Account::NOT_STRAIGHT, 0),
@@ -104,8 +104,9 @@ pub(super) fn begin_root<'a>(
 /// Ends a poll of a task's root that had no frame. `given` is the waker that the poll was given.
 #[inline(never)]
 pub(super) fn end_root(epoch: u32, state: &mut CallState, given: &PollWaker<'_>, end: PollEnd) {
-    let is_settled = SETTLED.replace(false);
-    STRAIGHT.set(Account::NOT_STRAIGHT);
+    let is_settled = is_settled();
+    settle(false);
+    opened();
     let closing = Closing { end, given };
     thread::with_current(epoch, |thread| {
         if is_settled && end == PollEnd::Pending {
