@@ -72,6 +72,13 @@ fn drive(future: impl Future<Output = ()>) {
     while future.as_mut().poll(&mut context).is_pending() {}
 }
 
+/// Requests that wait once, each a task of its own: a chain of five.
+fn requests(n: u32) {
+    for _ in 0..n {
+        drive(c5(2));
+    }
+}
+
 fn create_and_drop(n: u32) {
     for x in 0..n {
         drop(black_box(leaf(x)));
@@ -89,6 +96,7 @@ const WORKLOADS: &[Workload] = &[
     ("create and drop", true, create_and_drop, 1),
     ("chain of 16, poll and level", true, |n| drive(c16(n)), 16),
     ("await of another future", true, |n| drive(awaits(n)), 1),
+    ("request, five calls, one wait", true, requests, 1),
 ];
 
 /// What callgrind is told to count.

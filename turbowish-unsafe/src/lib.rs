@@ -6,6 +6,7 @@ pub mod atomic_location;
 pub mod fork;
 #[cfg(unix)]
 pub mod lock;
+pub mod own;
 #[cfg(feature = "tokio")]
 pub mod self_ref;
 #[cfg(unix)]

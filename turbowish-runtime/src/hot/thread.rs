@@ -11,6 +11,7 @@ use turbowish_model::account::ledger::Ledger;
 use turbowish_model::account::metrics::Metrics;
 use turbowish_model::account::paths::Paths;
 use turbowish_model::account::task::FirstPollCell;
+use turbowish_unsafe::own::{self, Own};
 
 use crate::hot::origin::TaskOrigin;
 use crate::hot::switch;
@@ -53,14 +54,22 @@ impl ThreadLedger {
 thread_local! {
     /// Whether this is a TurboWish thread.
     static OURS: Cell<bool> = const { Cell::new(false) };
-    static OWN: OwnLedger = const { OwnLedger(RefCell::new(None)) };
+    static OWN: Own<ThreadLedger> = const { Own::new() };
+    /// Dropped with the thread, so that the monitor can tell that the ledger has no writer any more.
+    static EXIT: ThreadExit = const { ThreadExit };
     /// The runtime in which the thread was when it was enrolled. Dropped with the thread, not when
     /// its ledger is folded: dropping a runtime may run any code.
     static RUNTIME: RefCell<Option<Arc<runtimes::Seen>>> = const { RefCell::new(None) };
 }
 
-/// Dropped with the thread, so that the monitor can tell that the ledger has no writer any more.
-struct OwnLedger(RefCell<Option<Arc<ThreadLedger>>>);
+/// The thread refers to its ledger until this is dropped.
+struct ThreadExit;
+
+impl Drop for ThreadExit {
+    fn drop(&mut self) {
+        let _ = OWN.with(|own| own.replace(None));
+    }
+}
 
 /// Threads of this process that have accounted something.
 struct Threads {
@@ -116,21 +125,12 @@ pub(crate) fn is_ours() -> bool {
 
 /// Runs `f` with this thread's ledger of `epoch`; `None` while the thread's storage is being torn
 /// down. `f` must not run user code.
-#[inline]
+#[inline(always)]
 pub(crate) fn with<R>(epoch: u32, f: impl FnOnce(&ThreadLedger) -> R) -> Option<R> {
-    let own = OWN.try_with(|own| {
-        let mut slot = own.0.try_borrow().ok()?;
-        if slot
-            .as_ref()
-            .is_none_or(|thread| thread.ledger.epoch() != epoch)
-        {
-            drop(slot);
-            enroll(epoch, &own.0)?;
-            slot = own.0.try_borrow().ok()?;
-        }
-        slot.as_ref().map(|thread| f(thread))
-    });
-    own.ok().flatten()
+    if with_current(epoch, |_| ()).is_none() {
+        enroll(epoch)?;
+    }
+    with_current(epoch, f)
 }
 
 /// Runs `f` with the ledger for threads whose thread-local storage is gone; `None` if the epoch has
@@ -141,24 +141,22 @@ pub(crate) fn with_stray<R>(epoch: u32, f: impl FnOnce(&ThreadLedger) -> R) -> O
 }
 
 /// Runs `f` with this thread's ledger if it is of `epoch`: for the ends of events that began there.
-#[inline]
+#[inline(always)]
 pub(crate) fn with_current<R>(epoch: u32, f: impl FnOnce(&ThreadLedger) -> R) -> Option<R> {
-    let own = OWN.try_with(|own| {
-        let slot = own.0.try_borrow().ok()?;
-        let thread = slot.as_ref()?;
-        (thread.ledger.epoch() == epoch).then(|| f(thread))
-    });
-    own.ok().flatten()
+    let of_epoch = |thread: &ThreadLedger| (thread.ledger.epoch() == epoch).then(|| f(thread));
+    own::with(&OWN, of_epoch).flatten()
 }
 
 #[cold]
-fn enroll(epoch: u32, slot: &RefCell<Option<Arc<ThreadLedger>>>) -> Option<()> {
-    if is_ours() {
+#[inline(never)]
+fn enroll(epoch: u32) -> Option<()> {
+    // From its end on, a thread has no ledger.
+    if is_ours() || EXIT.try_with(|_| ()).is_err() {
         return None;
     }
-    let mut slot = slot.try_borrow_mut().ok()?;
-    let (index, name) = match &*slot {
-        Some(before) => (before.index, before.name.clone()),
+    let before = own::with(&OWN, |before| (before.index, before.name.clone()));
+    let (index, name) = match before {
+        Some(before) => before,
         None => {
             let index = THREADS.count.fetch_add(1, Ordering::Relaxed);
             let thread = std::thread::current();
@@ -182,8 +180,8 @@ fn enroll(epoch: u32, slot: &RefCell<Option<Arc<ThreadLedger>>>) -> Option<()> {
         lent: AtomicUsize::new(0),
     });
     let enrolled = list(&fresh)?;
-    *slot = Some(fresh);
-    drop(slot);
+    let before = OWN.with(|own| own.replace(Some(fresh))).ok()?;
+    drop(before);
     see_runtime();
     if enrolled >= FOLD_AT
         && let Some(fold) = THREADS.fold.get()

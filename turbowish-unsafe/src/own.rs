@@ -1,0 +1,110 @@
+//! A shared object that a thread reaches with one load: for thread-locals without a destructor,
+//! which the compiler addresses without asking whether they still exist.
+
+use std::cell::Cell;
+use std::ptr;
+use std::sync::Arc;
+use std::thread::LocalKey;
+
+/// A thread's own reference to a shared object, or none.
+#[derive(Debug)]
+pub struct Own<T> {
+    /// From [`Arc::into_raw`], or null.
+    object: Cell<*const T>,
+    /// Number of [`with`] in progress.
+    users: Cell<u32>,
+}
+
+impl<T> Default for Own<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T> Own<T> {
+    /// A reference to nothing. It has no destructor: what it refers to at the end is leaked, unless
+    /// it is [replaced](Own::replace) by `None` first.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self {
+            object: Cell::new(ptr::null()),
+            users: Cell::new(0),
+        }
+    }
+
+    /// One more user.
+    #[inline(always)]
+    fn enter(&self) -> *const T {
+        self.users.set(self.users.get() + 1);
+        self.object.get()
+    }
+
+    #[inline(always)]
+    fn leave(&self) {
+        self.users.set(self.users.get() - 1);
+    }
+
+    /// Refers to another object. Returns the one before.
+    ///
+    /// # Errors
+    /// Within [`with`], or after one that has unwound: returns `object`.
+    pub fn replace(&self, object: Option<Arc<T>>) -> Result<Option<Arc<T>>, Option<Arc<T>>> {
+        if self.users.get() != 0 {
+            return Err(object);
+        }
+        let next = object.map_or(ptr::null(), Arc::into_raw);
+        let before = self.object.replace(next);
+        // SAFETY: It is from `Arc::into_raw`, and its reference count goes to the caller.
+        Ok((!before.is_null()).then(|| unsafe { Arc::from_raw(before) }))
+    }
+}
+
+/// Runs `f` with the object to which this thread refers; `None` if there is none.
+#[inline(always)]
+pub fn with<T, R>(own: &'static LocalKey<Own<T>>, f: impl FnOnce(&T) -> R) -> Option<R> {
+    // Small closures: the compiler inlines no large ones here.
+    let object = own.with(Own::enter);
+    // SAFETY: The pointer is null or from `Arc::into_raw`, and its `Own` has one reference count
+    // until `replace`, which refuses as long as there is a user.
+    let result = unsafe { object.as_ref() }.map(f);
+    // If `f` unwinds there is a user for ever, and the object stays.
+    own.with(Own::leave);
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::sync::Arc;
+
+    use super::{Own, with};
+
+    thread_local! {
+        static OWN: Own<i32> = const { Own::new() };
+    }
+
+    fn replace(object: Option<Arc<i32>>) -> Result<Option<Arc<i32>>, Option<Arc<i32>>> {
+        OWN.with(|own| own.replace(object))
+    }
+
+    #[test]
+    fn an_object_lives_as_long_as_it_is_referred_to() {
+        let object = Arc::new(7);
+        let look = || with(&OWN, |&it| it);
+        assert_eq!(look(), None);
+        assert_eq!(replace(Some(object.clone())), Ok(None));
+        assert_eq!((look(), Arc::strong_count(&object)), (Some(7), 2));
+        assert_eq!(replace(None), Ok(Some(object.clone())));
+        assert_eq!((look(), Arc::strong_count(&object)), (None, 1));
+    }
+
+    #[test]
+    fn an_object_in_use_stays() {
+        let _ = replace(Some(Arc::new(7)));
+        with(&OWN, |_| assert_eq!(replace(None), Err(None)));
+        let unwound = catch_unwind(AssertUnwindSafe(|| with(&OWN, |_| panic!("expected"))));
+        assert!(unwound.is_err());
+        assert_eq!(replace(None), Err(None));
+        assert_eq!(with(&OWN, |&it| it), Some(7));
+    }
+}
