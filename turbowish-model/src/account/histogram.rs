@@ -55,13 +55,13 @@ impl Histogram {
     /// Counts one value. Only the single writer may call this.
     #[inline]
     pub fn record(&self, value: u64) {
-        let bucket = bucket_of(value);
-        let near = self.near.get(bucket / SUB).and_then(OnceBox::get);
+        let (octave, sub) = split(value);
+        let near = self.near.get(octave).and_then(OnceBox::get);
         let octave = match near {
             Some(octave) => octave,
-            None => self.make(bucket / SUB),
+            None => self.make(octave),
         };
-        add(&octave.0[bucket % SUB], 1);
+        add(&octave.0[sub], 1);
     }
 
     #[cold]
@@ -121,13 +121,18 @@ pub(crate) fn raise(counter: &AtomicU64, value: u64) {
 #[inline]
 #[must_use]
 pub const fn bucket_of(value: u64) -> usize {
-    if value < SUB as u64 {
-        return value as usize;
-    }
-    let exponent = 63 - value.leading_zeros();
-    let octave = (exponent - SUB_BITS + 1) as usize;
-    let sub = (value >> (exponent - SUB_BITS)) as usize & (SUB - 1);
+    let (octave, sub) = split(value);
     octave * SUB + sub
+}
+
+/// Octave of a value, and its bucket in there.
+#[inline(always)]
+const fn split(value: u64) -> (usize, usize) {
+    // The lowest two octaves have buckets of one value.
+    let shift = (value | SUB as u64).ilog2() - SUB_BITS;
+    let sub = value >> shift;
+    let octave = shift as usize + (sub >> SUB_BITS) as usize;
+    (octave, sub as usize & (SUB - 1))
 }
 
 /// Largest value in a bucket.

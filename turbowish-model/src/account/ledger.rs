@@ -212,6 +212,16 @@ impl Ledger {
         Origin::new(self.epoch, creator, self.event())
     }
 
+    /// Same as [`Ledger::born`], unless very many polls are open.
+    #[inline(always)]
+    pub fn born_quick(&self) -> Option<Origin> {
+        let creator = match self.depth() {
+            0 => 0,
+            depth => self.frames.in_place(depth - 1)?.path.load(Relaxed),
+        };
+        Some(Origin::new(self.epoch, creator, self.event()))
+    }
+
     /// Records that a call of `proc` was created at `t`.
     pub fn create(&self, proc: ProcKey, t: u64) -> Origin {
         let writing = self.write();
@@ -268,14 +278,17 @@ impl Ledger {
     }
 
     /// Distance of the poll at `depth` from its task's root.
-    #[inline]
+    #[inline(always)]
     fn level(&self, depth: u32) -> u32 {
         let base = self.base.load(Relaxed);
-        depth - base + self.skipped(base)
+        match self.frames.in_place(base) {
+            Some(bottom) if bottom.has(ROOT) => depth - base,
+            _ => depth - base + self.skipped(base),
+        }
     }
 
     /// Calls of the task whose first frame is at `base`, from its root on, that have no frame.
-    #[inline]
+    #[inline(never)]
     fn skipped(&self, base: u32) -> u32 {
         let bottom = self.frames.at(base as usize);
         if bottom.has(ROOT) {

@@ -148,6 +148,13 @@ impl Proc {
         }
     }
 
+    /// The proc's number, if it has one already.
+    #[inline(always)]
+    pub(crate) fn known(&self) -> Option<u32> {
+        let id = self.id.load(Ordering::Relaxed).wrapping_sub(1);
+        (id < PROC_LIMIT).then_some(id)
+    }
+
     /// The key under which the ledger accounts the proc, for a future of `bytes` bytes.
     #[inline]
     pub(crate) fn key(&'static self, bytes: usize) -> Option<ProcKey> {

@@ -25,7 +25,8 @@ impl<T, const CHUNKS: usize> Default for Pages<T, CHUNKS> {
 
 /// Number of chunks for this many items.
 pub(crate) const fn chunks(items: u32) -> usize {
-    (items as usize).div_ceil(CHUNK)
+    // A power of two: the remainder of a division by it is a mask.
+    (items as usize).div_ceil(CHUNK).next_power_of_two()
 }
 
 impl<T: Default, const CHUNKS: usize> Pages<T, CHUNKS> {

@@ -150,8 +150,7 @@ impl Ledger {
     #[inline]
     pub(super) fn unit(&self, frame: &Frame, place: u32) -> u32 {
         let path = frame.path.load(Relaxed);
-        let proc = self.paths.key(path).proc();
-        let key = PathKey::new(path, proc, place & SITE, PathKind::Wait);
+        let key = PathKey::new(path, frame.proc(), place & SITE, PathKind::Wait);
         // Without an entry the waits of the call's path are counted as those at no known place.
         self.paths.intern(key).unwrap_or(path)
     }

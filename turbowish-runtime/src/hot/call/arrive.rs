@@ -25,19 +25,22 @@ pub fn within<T>(proc: &'static Proc, site: u32, operand: T) -> T {
 
 extern "C" fn arrive(proc: &'static Proc, site: u32, shape: usize) {
     let (direct, bytes) = (shape & 1 != 0, shape >> 1);
-    if bytes >= LARGE || (!direct && proc.is_fork(site)) {
-        return arrive_with(proc, site, shape);
-    }
-    if let (Some(epoch), Some(id)) = (switch::epoch(), proc.id()) {
-        thread::with_current(epoch, |thread| {
-            if !thread.ledger.arrive_quick(id, site + 1, direct) {
-                thread.ledger.arrive(id, site + 1, direct);
-            }
+    if bytes < LARGE
+        && (direct || !proc.is_fork(site))
+        && let (Some(epoch), Some(id)) = (switch::epoch(), proc.known())
+    {
+        let arrived = thread::with_current(epoch, |thread| {
+            thread.ledger.arrive_quick(id, site + 1, direct)
         });
+        if arrived == Some(true) {
+            return;
+        }
     }
+    // At the end, so that the compiler saves no register for it.
+    arrive_with(proc, site, shape);
 }
 
-/// Arrives at an await point that polls several calls, or with a large operand.
+/// Arrives at any await point.
 #[inline(never)]
 extern "C" fn arrive_with(proc: &'static Proc, site: u32, shape: usize) {
     if let (Some(epoch), Some(id)) = (switch::epoch(), proc.id()) {

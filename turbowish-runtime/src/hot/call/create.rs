@@ -10,6 +10,22 @@ use crate::hot::{clock, events, switch, thread};
 /// Origin of a call that is created now. It reads the clock only if calls of this proc are known to
 /// be created before other things happen.
 pub(super) extern "C" fn create(proc: &'static Proc, bytes: usize) -> Origin {
+    if let Some(epoch) = switch::epoch()
+        && !proc.is_large(bytes)
+        && !proc.is_early()
+        && let Some(Some(origin)) = thread::with_current(epoch, |thread| thread.ledger.born_quick())
+    {
+        events::call(|| CallEvent::Create {
+            proc: proc.id().unwrap_or_default(),
+        });
+        return origin;
+    }
+    // At the end, so that the compiler saves no register for it.
+    create_with(proc, bytes)
+}
+
+#[inline(never)]
+extern "C" fn create_with(proc: &'static Proc, bytes: usize) -> Origin {
     let Some(epoch) = switch::epoch() else {
         return Origin::UNSEEN;
     };

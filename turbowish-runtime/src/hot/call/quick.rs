@@ -22,10 +22,10 @@ pub(super) fn begin_quick(
     let (ledger, account) = (&thread.ledger, &mut state.account);
     let depth = ledger.depth();
     let begun = if depth == 0 {
-        straight::is_below(account, epoch) && ledger.start_bottom(account, state.proc.id()?)
+        straight::is_below(account, epoch) && ledger.start_bottom(account, state.proc.known()?)
     } else {
         waker.data().addr() == thread.lent.load(Ordering::Relaxed)
-            && ledger.start_awaited(account, depth, state.proc.id()?, clock::ticks)
+            && ledger.start_awaited(account, depth, state.proc.known()?, clock::ticks)
     };
     if !begun {
         return None;
