@@ -88,8 +88,24 @@ impl AwaitStack {
 
     /// Pushes a frame. A full stack overwrites its last frame: the outermost call is pushed last
     /// and is never lost.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn push(&self, level: u32, proc: u32, place: u32, since: u64) {
+        let len = self.len();
+        match self.steps.in_place(len) {
+            Some(step) if level < BLANK => {
+                // The flag and the await point are at the same bits in both.
+                let place =
+                    u64::from(proc) << 32 | u64::from(level << 16 | place & (SITE | DIRECT));
+                step.place.store(place, Relaxed);
+                step.since.store(since, Relaxed);
+                self.len.store(len + 1, Relaxed);
+            }
+            _ => self.push_far(level, proc, place, since),
+        }
+    }
+
+    #[inline(never)]
+    fn push_far(&self, level: u32, proc: u32, place: u32, since: u64) {
         let len = self.len();
         let index = len.min(LIMIT - 1);
         self.steps.at(index as usize).store(AwaitFrame {

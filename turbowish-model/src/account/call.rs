@@ -299,6 +299,13 @@ impl Call {
         self.unit = 0;
     }
 
+    /// Starts the first poll of a task's root.
+    #[inline(always)]
+    pub(crate) const fn begin_root(&mut self, path: PathId) {
+        self.state = POLLED;
+        self.path = path;
+    }
+
     /// Starts a poll of a call that waits, unless anything about it is special. Returns its place.
     #[inline(always)]
     pub(crate) const fn again(&mut self) -> Option<u32> {

@@ -56,15 +56,19 @@ impl Histogram {
     #[inline]
     pub fn record(&self, value: u64) {
         let (octave, sub) = split(value);
-        let near = self.near.get(octave).and_then(OnceBox::get);
-        let octave = match near {
-            Some(octave) => octave,
-            None => self.make(octave),
-        };
-        add(&octave.0[sub], 1);
+        match self.near.get(octave).and_then(OnceBox::get) {
+            Some(octave) => add(&octave.0[sub], 1),
+            // At the end, so that the compiler saves no register for it.
+            None => self.record_first(octave, sub),
+        }
     }
 
     #[cold]
+    #[inline(never)]
+    fn record_first(&self, octave: usize, sub: usize) {
+        add(&self.make(octave).0[sub], 1);
+    }
+
     fn make(&self, index: usize) -> &Octave {
         let octave = match self.near.get(index) {
             Some(octave) => octave,

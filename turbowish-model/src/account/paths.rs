@@ -245,17 +245,26 @@ impl Paths {
     }
 
     /// The path of the call that polls the calls of this path; 0 if none does, or if it is unknown.
+    #[inline]
     #[must_use]
     pub fn caller(&self, id: PathId) -> PathId {
+        self.caller_and_key(id).0
+    }
+
+    /// Like [`Paths::caller`], and also returns what that path consists of, if there is one.
+    #[inline(always)]
+    pub(crate) fn caller_and_key(&self, id: PathId) -> (PathId, PathKey) {
         let parent = self.key(id).parent();
         if parent == 0 {
-            return 0;
+            return (0, PathKey(0));
         }
         let above = self.key(parent);
-        if above.is(PathKind::Creator) {
-            above.parent()
-        } else {
-            parent
+        if !above.is(PathKind::Creator) {
+            return (parent, above);
+        }
+        match above.parent() {
+            0 => (0, PathKey(0)),
+            caller => (caller, self.key(caller)),
         }
     }
 

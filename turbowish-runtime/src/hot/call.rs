@@ -216,23 +216,20 @@ where
     begin_any(open, epoch, bytes, waker)
 }
 
-/// Opens the frame of a call that belongs to its caller's task. Returns whether it is one.
+/// Whether a call belongs to its caller's task, and is no branch of it.
+#[inline(always)]
+fn is_plain(thread: &ThreadLedger, open: &OpenPoll<'_>, waker: &Waker) -> bool {
+    match thread.ledger.depth() {
+        0 => straight::is_below(&open.state.account, open.epoch),
+        _ => !nested::is_suspect(thread, waker) && !thread.ledger.may_be_branch(),
+    }
+}
+
+/// Opens the frame of such a call. Returns whether it did.
 #[inline(never)]
-fn begin_plain(
-    thread: &ThreadLedger,
-    open: &mut OpenPoll<'_>,
-    bytes: usize,
-    waker: &Waker,
-) -> bool {
+fn begin_plain(thread: &ThreadLedger, open: &mut OpenPoll<'_>, bytes: usize) -> bool {
     let ledger = &thread.ledger;
     let is_bottom = ledger.depth() == 0;
-    let is_plain = match is_bottom {
-        true => straight::is_below(&open.state.account, open.epoch),
-        false => !nested::is_suspect(thread, waker) && !ledger.may_be_branch(),
-    };
-    if !is_plain {
-        return false;
-    }
     let Some(key) = open.state.proc.key(bytes) else {
         return false;
     };
@@ -273,7 +270,9 @@ where
 {
     pause::look(&open.state.task, waker)?;
     if open.state.task.is_none() && open.state.account.is_live(epoch) {
-        let begun = thread::with_current(epoch, |thread| begin_plain(thread, open, bytes, waker));
+        let begun = thread::with_current(epoch, |thread| {
+            is_plain(thread, open, waker) && begin_plain(thread, open, bytes)
+        });
         if begun == Some(true) {
             return Ok(BorrowedWaker::same(waker));
         }
@@ -283,10 +282,8 @@ where
         let given = &mut open.waker;
         let opened = thread::with(epoch, |thread| {
             if thread.ledger.depth() == 0
-                && let Some((depth, waker)) =
-                    straight::begin_root(thread, state, epoch, bytes, waker)
+                && let Some(depth) = straight::begin_root(thread, state, epoch, bytes, waker, given)
             {
-                *given = waker;
                 return Some(depth);
             }
             straight::opened();
@@ -487,7 +484,7 @@ fn close_in(thread: &ThreadLedger, state: &mut CallState, depth: u32, closing: &
     let ledger = &thread.ledger;
     let end = closing.end;
     let pending = end == PollEnd::Pending;
-    if depth == 0 && pending && straight::suspend_root(thread, state, closing) {
+    if depth == 0 && straight::end_of_root(thread, state, closing) {
         return;
     }
     let still = if pending { ledger.still_up() } else { None };

@@ -197,7 +197,7 @@ impl PathCounters {
         let slot = &self.histograms[shared as usize];
         match slot.get() {
             Some(histogram) => histogram.record(value),
-            None => make(slot).record(value),
+            None => record_first(slot, value),
         }
     }
 
@@ -319,8 +319,8 @@ impl PathCounters {
 
 #[cold]
 #[inline(never)]
-fn make(slot: &OnceBox<Histogram>) -> &Histogram {
-    slot.get_or_init(Box::default)
+fn record_first(slot: &OnceBox<Histogram>, value: u64) {
+    slot.get_or_init(Box::default).record(value);
 }
 
 /// The words of a path at one instant.

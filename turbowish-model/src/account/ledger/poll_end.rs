@@ -223,8 +223,7 @@ impl Ledger {
     /// this poll until now.
     #[inline(always)]
     pub(super) fn turn(&self, call: &Call, frame: &Frame, charge: &Charge) {
-        let path = self.paths.caller(call.path);
-        let key = self.paths.key(path);
+        let (path, key) = self.paths.caller_and_key(call.path);
         let mut place = ARRIVED;
         if key.is(PathKind::Root) {
             place |= ROOT | self.straight.marks.load(Relaxed);

@@ -14,7 +14,7 @@ use super::{FRAMES, Ledger, PollSpan};
 use crate::account::call::{Call, DIRECT, FORK, MARK, PENDING, SITE};
 use crate::account::counters::{ALONE, SPANS, Shared, Word};
 use crate::account::histogram::add;
-use crate::account::paths::{PathKey, PathKind};
+use crate::account::paths::{PathKey, PathKind, Paths};
 
 /// Flags that make a poll anything but quick to end.
 const SPECIAL: u32 = COUNTED_BEFORE | MARK | REPATHED | FORK | BRANCH;
@@ -109,6 +109,29 @@ impl Ledger {
         true
     }
 
+    /// Starts the first poll of a task's root on a thread that polls nothing: a call that was
+    /// created right before it, outside of all calls. Returns whether it was started.
+    #[inline]
+    pub fn start_new_root(&self, call: &mut Call, proc: u32, now: impl FnOnce() -> u64) -> bool {
+        let Some(frame) = self.frames.in_place(0).filter(|_| self.depth() == 0) else {
+            return false;
+        };
+        if !call.is_live(self.epoch) || !call.is_new(self.event(), 0) {
+            return false;
+        }
+        let path = Paths::root(proc);
+        call.begin_root(path);
+        add(&self.time.events, 1);
+        self.begin_segment(0, false);
+        self.shown.moved.store(1, Relaxed);
+        self.reuse.store(REUSE_NONE, Relaxed);
+        frame.key.store(0, Relaxed);
+        frame.unit.store(0, Relaxed);
+        self.open_frame(frame, path, proc, FIRST | ROOT, now());
+        self.depth.store(1, Release);
+        true
+    }
+
     /// The last poll of a root on this thread, which has just ended.
     #[inline]
     #[must_use]
@@ -180,6 +203,7 @@ impl Ledger {
         };
         match place & NEW {
             NEW => self.suspend_new(call, frame, place, depth, now),
+            FIRST if depth == 0 => self.suspend_new(call, frame, place, depth, now),
             0 => return self.suspend_again(call, frame, place, depth, now),
             _ => return false,
         }
@@ -214,8 +238,12 @@ impl Ledger {
         }
         row.record_poll(&charge(hold, nested), Shared::Leaf, Shared::Nested);
         let passes = is_again && place & (DIRECT | LINKED) == DIRECT | LINKED;
-        call.suspend_new(place, unit, t, [hold - nested, hold + carry, hold], passes);
-        if let Some(caller) = self.frames.in_place(depth.wrapping_sub(1)) {
+        let told = if place & OVER != 0 { hold } else { 0 };
+        call.suspend_new(place, unit, t, [hold - nested, hold + carry, told], passes);
+        if place & OVER == 0 {
+            add(&self.time.busy, hold);
+            self.reuse.store(REUSE_NONE, Relaxed);
+        } else if let Some(caller) = self.frames.in_place(depth.wrapping_sub(1)) {
             let above = caller.place.load(Relaxed);
             add(&caller.nested, hold);
             let reuse = if above & DIRECT != 0 {
@@ -283,7 +311,7 @@ impl Ledger {
         let nested = frame.nested.load(Relaxed);
         match place & NEW {
             NEW if nested == 0 => self.return_new(call, frame, depth, now),
-            0 if place & ROOT == 0 => self.return_bottom(call, frame, place, nested, now),
+            0 if depth == 0 => self.return_bottom(call, frame, place, nested, now),
             _ => return false,
         }
         true
@@ -310,15 +338,19 @@ impl Ledger {
         self.shown.moved.store(1, Relaxed);
         if let Some(caller) = self.frames.in_place(depth.wrapping_sub(1)) {
             add(&caller.nested, hold);
-            if caller.has(DIRECT) {
+            if !caller.has(DIRECT) {
+                // It polls the call itself, and goes on where it is.
+            } else if caller.unit.load(Relaxed) == 0 {
+                caller.arrive(0);
+            } else {
                 self.come(caller, 0);
             }
         }
         drop(writing);
     }
 
-    /// A call that had waited returns, and its caller, which has done nothing in this poll, goes
-    /// on.
+    /// A call that had waited returns. It is a task's root, or its caller, which has done nothing in
+    /// this poll, goes on.
     #[inline(always)]
     fn return_bottom(
         &self,
@@ -348,7 +380,15 @@ impl Ledger {
         let [running, inclusive] = call.charge_last(hold - nested, hold + carry);
         row.charge_call(running, inclusive);
         call.end();
-        self.turn(call, frame, &charge);
+        if place & ROOT == 0 {
+            self.turn(call, frame, &charge);
+        } else {
+            self.depth.store(0, Relaxed);
+            add(&self.time.busy, charge.hold);
+            self.shown.await_stack.truncate(frame.stack_mark());
+            self.reuse.store(REUSE_NONE, Relaxed);
+            self.shown.moved.store(1, Relaxed);
+        }
         drop(writing);
     }
 }

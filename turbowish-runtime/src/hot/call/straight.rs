@@ -68,9 +68,9 @@ pub(super) fn closed(thread: &ThreadLedger, depth: u32, pending: bool) {
     settle(pending && thread.ledger.was_straight(depth));
 }
 
-/// Begins a poll of a task's root that waits. Returns the depth of its frame, or [`STRAIGHT_ROOT`]
-/// if it has none since it has nothing to do, and the waker for the poll; `None` if anything about
-/// it is special.
+/// Begins a poll of a task's root. Returns the depth of its frame, or [`STRAIGHT_ROOT`] if it has
+/// none since it has nothing to do; `None` if anything about it is special. `given` becomes the
+/// waker for the poll: its address counts from here on.
 #[inline]
 pub(super) fn begin_root<'a>(
     thread: &ThreadLedger,
@@ -78,27 +78,34 @@ pub(super) fn begin_root<'a>(
     epoch: u32,
     bytes: usize,
     waker: &'a Waker,
-) -> Option<(u32, PollWaker<'a>)> {
-    let task = state.task.as_ref();
-    let task = task.filter(|task| !task.is_branch() && task::is_wrapped())?;
-    let (ledger, id) = (&thread.ledger, task.id());
-    let proc = state.proc.id()?;
-    let is_straight = ledger.begin_straight(&state.account, id, clock::ticks);
-    if !is_straight && !ledger.start_root(&mut state.account, proc, id, clock::ticks) {
+    given: &mut PollWaker<'a>,
+) -> Option<u32> {
+    let (ledger, proc) = (&thread.ledger, state.proc.known()?);
+    let account = &mut state.account;
+    let mut is_straight = false;
+    let has_frame = match state.task.as_ref() {
+        None => ledger.start_new_root(account, proc, clock::ticks),
+        Some(task) if task.is_branch() || !task::is_wrapped() => false,
+        Some(task) => {
+            is_straight = ledger.begin_straight(account, task.id(), clock::ticks);
+            !is_straight && ledger.start_root(account, proc, task.id(), clock::ticks)
+        }
+    };
+    if !is_straight && !has_frame {
         return None;
     }
     events::call(|| CallEvent::PollStart {
         proc: state.proc.id(),
         root: true,
     });
-    let given = open_root(thread, state, epoch, bytes, waker, None);
-    nested::record_waker(thread, &given, waker);
+    *given = open_root(thread, state, epoch, bytes, waker, None);
+    nested::record_waker(thread, given, waker);
     let (word, depth) = match is_straight {
         true => (Account::straight(epoch), STRAIGHT_ROOT),
         false => (Account::NOT_STRAIGHT, 0),
     };
     STRAIGHT.with(|straight| straight.set(word));
-    Some((depth, given))
+    Some(depth)
 }
 
 /// Ends a poll of a task's root that had no frame. `given` is the waker that the poll was given.
@@ -123,16 +130,21 @@ fn settle_root(thread: &ThreadLedger, state: &mut CallState, closing: &Closing<'
     close_span(thread, state, &span, closing);
 }
 
-/// Ends a pending poll of a task's root that had a frame, in the most frequent case. Returns
-/// whether it did.
+/// Ends a poll of a task's root that had a frame, in the most frequent cases. Returns whether it
+/// did.
 #[inline]
-pub(super) fn suspend_root(
+pub(super) fn end_of_root(
     thread: &ThreadLedger,
     state: &mut CallState,
     closing: &Closing<'_>,
 ) -> bool {
-    let ledger = &thread.ledger;
-    if !ledger.suspend_awaited(&mut state.account, 0, clock::ticks) {
+    let (ledger, account) = (&thread.ledger, &mut state.account);
+    let is_over = match closing.end {
+        PollEnd::Pending => ledger.suspend_awaited(account, 0, clock::ticks),
+        PollEnd::Ready => ledger.return_awaited(account, 0, clock::ticks),
+        PollEnd::Err | PollEnd::Panic | PollEnd::Torn => false,
+    };
+    if !is_over {
         return false;
     }
     settle(false);
@@ -147,7 +159,7 @@ fn close_span(
     closing: &Closing<'_>,
 ) {
     let ledger = &thread.ledger;
-    events::call(|| CallEvent::PollEnd(PollEnd::Pending));
+    events::call(|| CallEvent::PollEnd(closing.end));
     if features::TOKIO && state.account.is_marked() {
         close_marked(ledger, state, (0, true), closing.end);
     }

@@ -1,7 +1,7 @@
 //! First polls: no slot is needed until the waker is cloned, or the poll ends pending.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::task::Waker;
 
 use turbowish_model::account::task::TaskMeta;
@@ -21,8 +21,8 @@ pub(crate) struct FirstPoll<'w> {
     pub(crate) owner: u64,
     epoch: u32,
     thread: u32,
-    /// Taken when the waker was cloned; `None` if there was no room.
-    slot: OnceLock<Option<&'static TaskSlot>>,
+    /// Taken when the waker was cloned: index of the slot plus one, [`NO_ROOM`], or 0.
+    slot: AtomicU32,
     /// Whether it was woken by reference before there was a slot to record it.
     woken: AtomicBool,
     /// Whether the slot belongs to a call now.
@@ -45,7 +45,7 @@ impl<'w> FirstPoll<'w> {
             owner,
             epoch: on.0,
             thread: on.1,
-            slot: OnceLock::new(),
+            slot: AtomicU32::new(0),
             woken: AtomicBool::new(false),
             entered: AtomicBool::new(false),
         }
@@ -64,7 +64,10 @@ impl<'w> FirstPoll<'w> {
 
     /// The slot, if its waker was cloned.
     pub(super) fn made(&self) -> Option<&'static TaskSlot> {
-        self.slot.get().copied().flatten()
+        match self.slot.load(Ordering::Acquire) {
+            0 | NO_ROOM => None,
+            index => Some(registry::at(index - 1)),
+        }
     }
 
     /// The slot, which belongs to the caller from here on.
@@ -75,16 +78,39 @@ impl<'w> FirstPoll<'w> {
     }
 
     fn slot(&self) -> Option<&'static TaskSlot> {
-        *self.slot.get_or_init(|| {
-            let slot = registry::take()?;
+        match self.slot.load(Ordering::Acquire) {
+            0 => self.take(),
+            _ => self.made(),
+        }
+    }
+
+    fn take(&self) -> Option<&'static TaskSlot> {
+        let taken = registry::take();
+        if let Some(slot) = taken {
             match self.owner {
                 0 => slot.begin_task(&self.meta, self.origin.as_ref(), self.epoch, self.thread),
                 owner => slot.begin_branch(&self.meta, owner),
             }
-            Some(slot)
-        })
+        }
+        let index = taken.map_or(NO_ROOM, |slot| slot.index + 1);
+        // Release: who finds the slot also finds the task in it.
+        let first = self
+            .slot
+            .compare_exchange(0, index, Ordering::AcqRel, Ordering::Acquire);
+        if first.is_ok() {
+            return taken;
+        }
+        // Another thread has cloned the waker at the same time.
+        if let Some(slot) = taken {
+            drop(slot.counts.take_origin());
+            registry::free(slot);
+        }
+        self.made()
     }
 }
+
+/// In place of a slot's number: there was no room.
+const NO_ROOM: u32 = u32::MAX;
 
 impl LazyTarget for FirstPoll<'_> {
     fn waker(&self) -> Waker {
