@@ -642,8 +642,14 @@ fn a_program_may_end_with_a_tick() {
     check(1, ops.map(|op| (0, op)).to_vec(), true);
 }
 
+/// Number of random programs: 48, or as many as `PROPTEST_CASES` asks for.
+fn cases() -> u32 {
+    let asked = std::env::var("PROPTEST_CASES").ok();
+    asked.and_then(|asked| asked.parse().ok()).unwrap_or(48)
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, max_shrink_iters: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(), max_shrink_iters: 2000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn any_program_is_accounted_to_the_tick(
