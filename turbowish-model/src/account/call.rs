@@ -125,14 +125,15 @@ pub struct Call {
     pub(crate) unit: PathId,
     pub(crate) running: u64,
     pub(crate) inclusive: u64,
-    /// End of the last poll that ended pending, in ticks. Before the first poll: the number of its
-    /// thread's last event at the creation, or [`COUNTED`].
-    pub(crate) suspended: u64,
+    /// Of the operand of an await: the part of `inclusive` that its caller knows of. Of any other
+    /// call: end of the last poll that ended pending, in ticks. Before the first poll: the number
+    /// of its thread's last event at the creation, or [`COUNTED`].
+    told_or_suspended: u64,
     /// End of the poll in which the call reached its present await point, in ticks.
     pub(crate) since: u64,
-    /// The part of `inclusive` that its caller knows of.
-    pub(crate) told: u64,
 }
+
+const _: () = assert!(size_of::<Call>() == 48);
 
 impl Default for Call {
     fn default() -> Self {
@@ -152,9 +153,8 @@ impl Call {
             unit: (origin.word >> u32::BITS) as u32,
             running: 0,
             inclusive: 0,
-            suspended: origin.birth,
+            told_or_suspended: origin.birth,
             since: 0,
-            told: 0,
         }
     }
 
@@ -287,13 +287,56 @@ impl Call {
     /// nothing has happened to it.
     #[inline(always)]
     pub(crate) const fn is_new(&self, event: u64, creator: PathId) -> bool {
-        self.state == 0 && self.suspended == event && self.unit == creator
+        self.state == 0 && self.birth() == event && self.unit == creator
+    }
+
+    /// Before the first poll: the number of its thread's last event at the creation, or
+    /// [`COUNTED`].
+    #[inline(always)]
+    pub(crate) const fn birth(&self) -> u64 {
+        self.told_or_suspended
+    }
+
+    /// End of the last poll that ended pending, in ticks; `None` for the operand of an await, whose
+    /// polls end with its caller's.
+    #[inline(always)]
+    pub(crate) const fn suspended(&self) -> Option<u64> {
+        if self.is_fused() {
+            None
+        } else {
+            Some(self.told_or_suspended)
+        }
+    }
+
+    #[inline(always)]
+    const fn set_suspended(&mut self, t: u64) {
+        if !self.is_fused() {
+            self.told_or_suspended = t;
+        }
+    }
+
+    /// Tells the caller, which awaits the call, of a part of the inclusive time.
+    #[inline(always)]
+    pub(crate) const fn tell(&mut self, inclusive: u64) {
+        if self.is_fused() {
+            self.told_or_suspended = self.told_or_suspended.wrapping_add(inclusive);
+        }
+    }
+
+    /// The part of the inclusive time that the caller knows of.
+    #[inline(always)]
+    pub(crate) const fn told(&self) -> u64 {
+        if self.is_fused() {
+            self.told_or_suspended
+        } else {
+            0
+        }
     }
 
     /// Starts the first poll of a call that its caller awaits.
     #[inline(always)]
     pub(crate) const fn begin_awaited(&mut self, path: PathId) {
-        self.word |= FUSED;
+        self.fuse();
         self.state = POLLED;
         self.path = path;
         self.unit = 0;
@@ -318,7 +361,7 @@ impl Call {
     }
 
     /// Ends the first poll at `t`. The `times` are the running time, the inclusive time and the
-    /// part of that which the caller knows of.
+    /// part of that which the caller knows of, if it awaits the call.
     #[inline(always)]
     pub(crate) const fn suspend_new(
         &mut self,
@@ -331,16 +374,16 @@ impl Call {
         self.state = POLLED | PENDING | place & (SITE | DIRECT);
         self.unit = unit;
         self.since = t;
-        self.suspended = t;
-        [self.running, self.inclusive, self.told] = times;
+        let [running, inclusive, told] = times;
+        [self.running, self.inclusive] = [running, inclusive];
+        self.told_or_suspended = if self.is_fused() { told } else { t };
         self.set_passes(passes);
     }
 
     /// Ends a poll at `t` in which the call has not moved.
     #[inline(always)]
     pub(crate) const fn suspend_again(&mut self, t: u64, running: u64, hold: u64, passes: bool) {
-        self.state |= PENDING;
-        self.suspended = t;
+        self.suspend(t);
         self.running = self.running.wrapping_add(running);
         self.inclusive = self.inclusive.wrapping_add(hold);
         self.set_passes(passes);
@@ -357,7 +400,7 @@ impl Call {
     /// The part of the inclusive time that the caller does not know of.
     #[inline]
     pub(crate) const fn untold(&self) -> u64 {
-        self.inclusive.wrapping_sub(self.told)
+        self.inclusive.wrapping_sub(self.told())
     }
 
     /// Starts a poll. Returns the call's place, for the frame.
@@ -372,6 +415,7 @@ impl Call {
     #[inline]
     pub(crate) const fn fuse(&mut self) {
         self.word |= FUSED;
+        self.told_or_suspended = 0;
     }
 
     /// Ends a poll; `place` is that of the frame.
@@ -385,7 +429,7 @@ impl Call {
     #[inline]
     pub(crate) const fn suspend(&mut self, t: u64) {
         self.state |= PENDING;
-        self.suspended = t;
+        self.set_suspended(t);
     }
 
     #[inline]

@@ -351,15 +351,16 @@ impl Ledger {
             self.drop_unpolled(call, proc, t);
             return drop(writing);
         }
+        let suspended = self.suspended_with_caller(call, t);
         if call.is_suspended()
             && let Some(top) = self.top()
         {
             // The poll that drops the call is no longer known to be unchanged.
             top.invalidate();
             self.user_code();
-            self.retract(call, proc);
+            self.retract(call, proc, suspended);
             self.shown.moved.store(1, Relaxed);
-            self.fall(top, call, proc);
+            self.fall(top, suspended, proc);
         }
         let unit = if call.is_suspended() { call.unit } else { 0 };
         if unit != 0 {
@@ -368,7 +369,7 @@ impl Ledger {
             row.subtract(Word::Open, 1);
             self.procs.at(proc).site(call.site()).cancel();
         }
-        self.charge_dropped(call, unit, t);
+        self.charge_dropped(call, unit, (suspended, t));
         self.outcome(self.row(call.path), t, Outcome::Cancelled);
         call.end();
         drop(writing);
@@ -376,7 +377,7 @@ impl Ledger {
 
     fn drop_unpolled(&self, call: &mut Call, proc: u32, t: u64) {
         let row = self.row(self.path_of_root(proc, self.proc_on(call.unit)));
-        if call.suspended == COUNTED {
+        if call.birth() == COUNTED {
             row.add(Word::Started, 1);
             row.add(Word::StartedAt, t);
         } else {

@@ -5,7 +5,7 @@ use core::sync::atomic::Ordering::Relaxed;
 
 use super::Ledger;
 use super::frame::{ARRIVED, Frame};
-use crate::account::call::{Call, PENDING};
+use crate::account::call::PENDING;
 use crate::account::sync::{AtomicU32, AtomicU64};
 
 /// The last group of calls that were dropped in a poll, one right after the other.
@@ -29,9 +29,9 @@ pub struct DropGroup {
 }
 
 impl Ledger {
-    /// Records the drop of a suspended call in the poll of `top`. Must be called within the write
+    /// Records the drop of a call that was suspended, in the poll of `top`. Must be called within the write
     /// section of the drop.
-    pub(super) fn fall(&self, top: &Frame, call: &Call, proc: u32) {
+    pub(super) fn fall(&self, top: &Frame, suspended: u64, proc: u32) {
         let fall = &self.fall;
         let event = self.event();
         let goes_on = event == fall.event.load(Relaxed).wrapping_add(1);
@@ -39,7 +39,7 @@ impl Ledger {
         if goes_on {
             return;
         }
-        let is_branch = is_below(top, call);
+        let is_branch = is_below(top, suspended);
         fall.head
             .store(if is_branch { proc + 1 } else { 0 }, Relaxed);
         fall.number
@@ -63,11 +63,11 @@ impl Ledger {
     }
 }
 
-/// Whether `top` polled the call at its present await point, as far as can be told: in this very
+/// Whether `top` polled a call at its present await point, as far as can be told: in this very
 /// poll if `top` reached the await point in it.
-fn is_below(top: &Frame, call: &Call) -> bool {
+fn is_below(top: &Frame, suspended: u64) -> bool {
     if top.has(ARRIVED) {
-        call.suspended >= top.start.load(Relaxed)
+        suspended >= top.start.load(Relaxed)
     } else {
         top.has(PENDING)
     }

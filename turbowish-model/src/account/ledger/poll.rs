@@ -34,9 +34,10 @@ impl Ledger {
             self.attach(call, proc, t);
         }
         let is_first = !call.is_polled();
+        let (birth, suspended) = (call.birth(), self.suspended(call, t, &start));
         let mut place = call.enter();
         if place & PENDING != 0 {
-            self.retract(call, proc.id);
+            self.retract(call, proc.id, suspended);
         }
         let before = self.reuse.load(Relaxed);
         let mut unchanged = before == REUSE_UNCHANGED;
@@ -51,16 +52,16 @@ impl Ledger {
             let frame = self.frames.at(depth as usize - 1);
             caller = Some(frame);
             if before == REUSE_NONE {
-                place |= frame.branch(if is_first { 0 } else { call.suspended });
+                place |= frame.branch(if is_first { 0 } else { suspended });
             }
         }
         let (mut writing, mut unknown_birth) = (None, false);
         let reuse = if is_first {
             place |= FIRST;
             self.enter_path(call, proc.id, caller);
-            if call.suspended != self.event() {
+            if birth != self.event() {
                 writing = Some(self.write());
-                (place, unknown_birth) = self.begin_known(call, place, t);
+                (place, unknown_birth) = self.begin_known(call, birth, place, t);
             }
             self.shown.moved.store(1, Relaxed);
             REUSE_NONE
@@ -73,7 +74,7 @@ impl Ledger {
             reuse
         };
         self.step();
-        self.push(call, proc.id, t, place, &start);
+        self.push(call, proc.id, (t, suspended), place, &start);
         self.reuse.store(reuse, Relaxed);
         drop(writing);
         Some(Opened {
@@ -96,9 +97,9 @@ impl Ledger {
     /// Begins the first poll of a call that was not created right before it. Returns the frame's
     /// place, and whether the time of the creation is unknown.
     #[inline(never)]
-    fn begin_known(&self, call: &Call, place: u32, t: u64) -> (u32, bool) {
+    fn begin_known(&self, call: &Call, birth: u64, place: u32, t: u64) -> (u32, bool) {
         let row = self.row(call.path);
-        if call.suspended != COUNTED {
+        if birth != COUNTED {
             row.add(Word::UnknownBirths, 1);
             return (place, true);
         }
@@ -108,7 +109,8 @@ impl Ledger {
     }
 
     #[inline(always)]
-    fn push(&self, call: &Call, proc: u32, t: u64, place: u32, start: &Start) {
+    fn push(&self, call: &Call, proc: u32, times: (u64, u64), place: u32, start: &Start) {
+        let (t, suspended) = times;
         let depth = self.depth();
         let frame = self.frames.at(depth as usize);
         if place & ROOT != 0 {
@@ -123,9 +125,7 @@ impl Ledger {
         frame.nested.store(0, Relaxed);
         frame.foreign.store(0, Relaxed);
         frame.carry.store(0, Relaxed);
-        frame
-            .suspended
-            .store(self.suspended(call, depth, place), Relaxed);
+        frame.suspended.store(suspended, Relaxed);
         frame.path.store(call.path, Relaxed);
         let unit = if place & PENDING != 0 { call.unit } else { 0 };
         frame.unit.store(unit, Relaxed);
@@ -136,17 +136,22 @@ impl Ledger {
             .store(depth + 1, core::sync::atomic::Ordering::Release);
     }
 
-    /// When the last poll of a call ended. A call that had nothing to do in that poll knows it from
-    /// its caller: the two ended as one.
+    /// When the last poll of a call ended that is polled again at `t`. The operand of an await
+    /// knows it from its caller: the two ended as one.
     #[inline(always)]
-    fn suspended(&self, call: &Call, depth: u32, place: u32) -> u64 {
-        if place & OVER != 0 && call.is_fused() {
-            let caller = self.frames.at(depth as usize - 1);
-            if caller.unit.load(Relaxed) != 0 {
-                return caller.suspended.load(Relaxed);
-            }
+    fn suspended(&self, call: &Call, t: u64, start: &Start) -> u64 {
+        if let Some(suspended) = call.suspended() {
+            return suspended;
         }
-        call.suspended
+        if start.straight {
+            return self.straight.suspended.load(Relaxed);
+        }
+        // A caller that does not wait there can only have begun with this poll.
+        match self.top() {
+            Some(caller) if caller.unit.load(Relaxed) != 0 => caller.suspended.load(Relaxed),
+            Some(caller) => caller.start.load(Relaxed),
+            None => t,
+        }
     }
 
     /// Starts a task segment of the stack.
@@ -163,10 +168,8 @@ impl Ledger {
     /// Retracts a call from the await stack: it ended pending in this very root poll and is now
     /// polled again or dropped.
     #[inline]
-    pub(super) fn retract(&self, call: &Call, proc: u32) {
-        if self.shown.await_stack.len() > 0
-            && call.suspended >= self.frames.at(0).start.load(Relaxed)
-        {
+    pub(super) fn retract(&self, call: &Call, proc: u32, suspended: u64) {
+        if self.shown.await_stack.len() > 0 && suspended >= self.frames.at(0).start.load(Relaxed) {
             let step = AwaitFrame {
                 level: self.level(self.depth()),
                 proc,

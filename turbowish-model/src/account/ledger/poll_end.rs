@@ -112,7 +112,7 @@ impl Ledger {
     /// inclusive time up to here.
     #[inline(always)]
     fn tell(&self, call: &mut Call, charge: &Charge, depth: u32) {
-        call.told = call.told.wrapping_add(charge.inclusive);
+        call.tell(charge.inclusive);
         let caller = self.frames.at(depth as usize - 1);
         let place = caller.place.load(Relaxed);
         if self.paths.caller(call.path) == caller.path.load(Relaxed) {

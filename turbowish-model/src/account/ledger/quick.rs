@@ -71,7 +71,8 @@ impl Ledger {
         self.reuse.store(REUSE_NONE, Relaxed);
         frame.key.store(self.straight.task.load(Relaxed), Relaxed);
         frame.unit.store(call.unit, Relaxed);
-        frame.suspended.store(call.suspended, Relaxed);
+        let suspended = self.straight.suspended.load(Relaxed);
+        frame.suspended.store(suspended, Relaxed);
         // The root has read the clock, and nothing has run since.
         self.open_frame(frame, call.path, proc, place, self.time.last.load(Relaxed));
         self.depth.store(1, Release);
@@ -103,7 +104,8 @@ impl Ledger {
         self.reuse.store(REUSE_NONE, Relaxed);
         frame.key.store(task, Relaxed);
         frame.unit.store(call.unit, Relaxed);
-        frame.suspended.store(call.suspended, Relaxed);
+        let suspended = call.suspended().unwrap_or_default();
+        frame.suspended.store(suspended, Relaxed);
         self.open_frame(frame, call.path, proc, place | ROOT, now());
         self.depth.store(1, Release);
         true
@@ -238,8 +240,7 @@ impl Ledger {
         }
         row.record_poll(&charge(hold, nested), Shared::Leaf, Shared::Nested);
         let passes = is_again && place & (DIRECT | LINKED) == DIRECT | LINKED;
-        let told = if place & OVER != 0 { hold } else { 0 };
-        call.suspend_new(place, unit, t, [hold - nested, hold + carry, told], passes);
+        call.suspend_new(place, unit, t, [hold - nested, hold + carry, hold], passes);
         if place & OVER == 0 {
             add(&self.time.busy, hold);
             self.reuse.store(REUSE_NONE, Relaxed);

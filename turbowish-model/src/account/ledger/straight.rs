@@ -43,11 +43,23 @@ pub(super) struct DroppedChain {
     len: AtomicU32,
 }
 
+/// A dropped call that was polled.
+#[derive(Default)]
+struct Fallen {
+    path: AtomicU32,
+    /// End of its last poll that ended pending, in ticks.
+    suspended: AtomicU64,
+}
+
 /// State of straight polls.
 #[derive(Default)]
 pub(super) struct StraightPolls {
     /// Task of a root without a frame.
     pub(super) task: AtomicU64,
+    /// End of that root's last poll, in ticks.
+    pub(super) suspended: AtomicU64,
+    /// The call dropped last: the operand of its await is dropped right after it.
+    fallen: Fallen,
     /// Flags of the current task's root that came up in this poll while it has no frame.
     pub(super) marks: AtomicU32,
     dropped: DroppedChain,
@@ -67,6 +79,8 @@ impl Ledger {
         if is_straight {
             self.clamp(t());
             self.straight.task.store(task, Relaxed);
+            let suspended = call.suspended().unwrap_or_default();
+            self.straight.suspended.store(suspended, Relaxed);
             self.base.store(0, Relaxed);
             self.shown.moved.store(0, Relaxed);
             self.shown.quiet.store(0, Relaxed);
@@ -82,7 +96,7 @@ impl Ledger {
     pub fn end_straight(&self, call: &mut Call) -> PollSpan {
         let frame = self.frames.at(0);
         let span = self.last_span();
-        call.suspended = span.end;
+        call.suspend(span.end);
         let marks = self.straight.marks.load(Relaxed);
         if marks != 0 {
             call.mark();
@@ -123,8 +137,26 @@ impl Ledger {
         Some(false)
     }
 
-    /// Charges a call that was polled and is dropped at `t`, while it waits if it has a `unit`.
-    pub(super) fn charge_dropped(&self, call: &Call, unit: PathId, t: u64) {
+    /// When the last poll of a call ended that is dropped at `t`. The operand of an await knows it
+    /// from its caller, which is dropped right before it.
+    pub(super) fn suspended_with_caller(&self, call: &Call, t: u64) -> u64 {
+        let fallen = &self.straight.fallen;
+        let suspended = call.suspended().unwrap_or_else(|| {
+            let is_next = self.paths.caller(call.path) == fallen.path.load(Relaxed);
+            if is_next {
+                fallen.suspended.load(Relaxed)
+            } else {
+                t
+            }
+        });
+        fallen.path.store(call.path, Relaxed);
+        fallen.suspended.store(suspended, Relaxed);
+        suspended
+    }
+
+    /// Charges a call that was polled, whose last poll ended at `suspended`, and that is dropped at
+    /// `t`; while it waits if it has a `unit`.
+    pub(super) fn charge_dropped(&self, call: &Call, unit: PathId, (suspended, t): (u64, u64)) {
         let (chain, paths) = (&self.straight.dropped, &self.paths);
         let len = chain.len.load(Relaxed);
         let above = len.checked_sub(1).map(|last| chain.calls.at(last as usize));
@@ -139,9 +171,9 @@ impl Ledger {
                 call.path,
                 unit,
                 [call.running, call.inclusive],
-                (call.suspended, t),
+                (suspended, t),
             );
-            self.end_chain_below(call.untold(), call.suspended);
+            self.end_chain_below(call.untold(), suspended);
             return;
         }
         let len = chain.len.load(Relaxed);
@@ -150,7 +182,7 @@ impl Ledger {
         own.unit.store(unit, Relaxed);
         own.running.store(call.running, Relaxed);
         own.inclusive.store(call.inclusive, Relaxed);
-        own.told.store(call.told, Relaxed);
+        own.told.store(call.told(), Relaxed);
         own.at.store(t, Relaxed);
         chain.len.store(len + 1, Relaxed);
     }
