@@ -112,16 +112,16 @@ impl Origin {
 }
 
 /// One call's own account. A call never overlaps itself, so plain fields suffice.
+// Packed, so that a program can keep four bytes of its own beside it without padding.
 #[derive(Clone, Debug)]
-#[repr(C)]
+#[repr(C, packed(4))]
 pub struct Call {
     /// The epoch it is registered with, [`FUSED`] and [`PASSES`]: what a poll compares first.
     word: u32,
     state: u32,
-    /// Who polls it; 0 before the first poll.
-    pub(crate) path: PathId,
-    /// The await point at which it waits, as a path; 0 if it does not wait. Before the first poll:
-    /// the path of the call that created it; 0 if none did.
+    /// The await point at which it waits, or who polls it if it does not wait at a known one:
+    /// [`Paths::polled_by`](crate::account::paths::Paths::polled_by) tells the latter from either.
+    /// Before the first poll: the path of the call that created it; 0 if none did.
     pub(crate) unit: PathId,
     pub(crate) running: u64,
     pub(crate) inclusive: u64,
@@ -133,7 +133,7 @@ pub struct Call {
     pub(crate) since: u64,
 }
 
-const _: () = assert!(size_of::<Call>() == 48);
+const _: () = assert!(size_of::<Call>() == 44);
 
 impl Default for Call {
     fn default() -> Self {
@@ -149,7 +149,6 @@ impl Call {
         Self {
             word: (origin.word as u32) << FLAG_BITS,
             state: 0,
-            path: 0,
             unit: (origin.word >> u32::BITS) as u32,
             running: 0,
             inclusive: 0,
@@ -337,16 +336,14 @@ impl Call {
     #[inline(always)]
     pub(crate) const fn begin_awaited(&mut self, path: PathId) {
         self.fuse();
-        self.state = POLLED;
-        self.path = path;
-        self.unit = 0;
+        self.begin_root(path);
     }
 
     /// Starts the first poll of a task's root.
     #[inline(always)]
     pub(crate) const fn begin_root(&mut self, path: PathId) {
         self.state = POLLED;
-        self.path = path;
+        self.unit = path;
     }
 
     /// Starts a poll of a call that waits, unless anything about it is special. Returns its place.

@@ -351,7 +351,8 @@ impl Ledger {
             self.drop_unpolled(call, proc, t);
             return drop(writing);
         }
-        let suspended = self.suspended_with_caller(call, t);
+        let path = self.paths.polled_by(call.unit);
+        let suspended = self.suspended_with_caller(call, path, t);
         if call.is_suspended()
             && let Some(top) = self.top()
         {
@@ -369,8 +370,8 @@ impl Ledger {
             row.subtract(Word::Open, 1);
             self.procs.at(proc).site(call.site()).cancel();
         }
-        self.charge_dropped(call, unit, (suspended, t));
-        self.outcome(self.row(call.path), t, Outcome::Cancelled);
+        self.charge_dropped(call, (path, unit), (suspended, t));
+        self.outcome(self.row(path), t, Outcome::Cancelled);
         call.end();
         drop(writing);
     }

@@ -244,6 +244,17 @@ impl Paths {
         self.facts(id) & AGAIN != 0
     }
 
+    /// The path of the call that waits at this await point, or that has this path.
+    #[inline(always)]
+    pub(crate) fn polled_by(&self, unit: PathId) -> PathId {
+        let key = self.key(unit);
+        if key.is(PathKind::Wait) {
+            key.parent()
+        } else {
+            unit
+        }
+    }
+
     /// The path of the call that polls the calls of this path; 0 if none does, or if it is unknown.
     #[inline]
     #[must_use]

@@ -72,6 +72,8 @@ struct CallState {
     proc: &'static Proc,
 }
 
+const _: () = assert!(size_of::<CallState>() <= 56);
+
 /// Path of this module, as type names have it.
 const PATH: &str = module_path!();
 

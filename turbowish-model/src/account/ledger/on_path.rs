@@ -5,16 +5,22 @@ use core::sync::atomic::Ordering::Relaxed;
 use super::Ledger;
 use super::frame::{Frame, REPATHED};
 use crate::account::call::{Call, DIRECT, SITE};
-use crate::account::paths::{NOBODY, PathKey, PathKind, Paths};
+use crate::account::paths::{NOBODY, PathId, PathKey, PathKind, Paths};
 
 impl Ledger {
     /// Gives a call in its first poll its path.
     #[inline(always)]
-    pub(super) fn enter_path(&self, call: &mut Call, proc: u32, caller: Option<&Frame>) {
-        let creator = core::mem::take(&mut call.unit);
+    pub(super) fn enter_path(&self, call: &mut Call, proc: u32, caller: Option<&Frame>) -> PathId {
+        let path = self.first_path(call, proc, caller);
+        call.unit = path;
+        path
+    }
+
+    #[inline(always)]
+    fn first_path(&self, call: &mut Call, proc: u32, caller: Option<&Frame>) -> PathId {
+        let creator = call.unit;
         let Some(caller) = caller else {
-            call.path = self.path_of_root(proc, self.proc_on(creator));
-            return;
+            return self.path_of_root(proc, self.proc_on(creator));
         };
         let (place, above) = (caller.place.load(Relaxed), caller.path.load(Relaxed));
         let (mut kind, mut site) = (PathKind::Inner, 0);
@@ -25,10 +31,10 @@ impl Ledger {
         let known = (creator == above)
             .then(|| self.paths.intern(PathKey::new(above, proc, site, kind)))
             .flatten();
-        call.path = match known {
+        match known {
             Some(path) => path,
             None => self.path_below(caller, proc, self.proc_on(creator), site, kind),
-        };
+        }
     }
 
     /// The path of a task's root that was created by a call of `maker`.
@@ -83,32 +89,43 @@ impl Ledger {
         self.paths.without_entry(proc, again)
     }
 
-    /// Finds the path of a call that was polled before. Returns [`REPATHED`] if another call polls
-    /// it now, otherwise 0.
+    /// Finds the path of a call that was polled before. Also returns [`REPATHED`] if another call
+    /// polls it now, otherwise 0.
     #[inline]
-    pub(super) fn stay_on_path(&self, call: &mut Call, proc: u32, caller: Option<&Frame>) -> u32 {
+    pub(super) fn stay_on_path(
+        &self,
+        call: &Call,
+        proc: u32,
+        caller: Option<&Frame>,
+    ) -> (PathId, u32) {
+        let path = self.paths.polled_by(call.unit);
         let above = caller.map_or(0, |caller| caller.path.load(Relaxed));
-        if self.paths.key(call.path).parent() == above {
-            return 0;
+        if self.paths.key(path).parent() == above {
+            return (path, 0);
         }
-        self.change_path(call, proc, caller, above)
+        let now = self.change_path(path, proc, caller, above);
+        (now, if now == path { 0 } else { REPATHED })
     }
 
     #[inline(never)]
-    fn change_path(&self, call: &mut Call, proc: u32, caller: Option<&Frame>, above: u32) -> u32 {
-        let path = call.path;
+    fn change_path(
+        &self,
+        path: PathId,
+        proc: u32,
+        caller: Option<&Frame>,
+        above: PathId,
+    ) -> PathId {
         let key = self.paths.key(path);
         if self.paths.caller(path) == above && key.is(PathKind::Root) == caller.is_none() {
-            return 0;
+            return path;
         }
         let maker = self.paths.creator(path);
-        call.path = match caller {
+        match caller {
             None => self.path_of_root(proc, maker),
             Some(caller) if key.is(PathKind::Direct) => {
                 self.path_below(caller, proc, maker, key.site(), PathKind::Direct)
             }
             Some(caller) => self.path_below(caller, proc, maker, 0, PathKind::Inner),
-        };
-        if call.path == path { 0 } else { REPATHED }
+        }
     }
 }

@@ -3,14 +3,15 @@
 use core::sync::atomic::Ordering::Relaxed;
 
 use super::frame::{
-    BRANCH, COUNTED_BEFORE, FIRST, Frame, OVER, Opened, REUSE_DOWN, REUSE_NONE, REUSE_UNCHANGED,
-    ROOT, Start, UNCHANGED,
+    BRANCH, COUNTED_BEFORE, FIRST, Frame, OVER, Opened, REPATHED, REUSE_DOWN, REUSE_NONE,
+    REUSE_UNCHANGED, ROOT, Start, UNCHANGED,
 };
 use super::{DEPTH_LIMIT, Ledger};
 use crate::account::aggregate::Anomaly;
 use crate::account::await_stack::AwaitFrame;
 use crate::account::call::{COUNTED, Call, DIRECT, PENDING, ProcKey, SITE};
 use crate::account::counters::Word;
+use crate::account::paths::PathId;
 
 impl Ledger {
     /// Starts a poll. Returns its depth on the stack, or `None` if [`DEPTH_LIMIT`] is reached.
@@ -56,25 +57,29 @@ impl Ledger {
             }
         }
         let (mut writing, mut unknown_birth) = (None, false);
-        let reuse = if is_first {
+        let (path, reuse) = if is_first {
             place |= FIRST;
-            self.enter_path(call, proc.id, caller);
+            let path = self.enter_path(call, proc.id, caller);
             if birth != self.event() {
                 writing = Some(self.write());
-                (place, unknown_birth) = self.begin_known(call, birth, place, t);
+                (place, unknown_birth) = self.begin_known(path, birth, place, t);
             }
             self.shown.moved.store(1, Relaxed);
-            REUSE_NONE
+            (path, REUSE_NONE)
         } else {
-            if !start.straight {
-                place |= self.stay_on_path(call, proc.id, caller);
-            }
-            let (flag, reuse) = reuse_below(place, unchanged);
-            place |= flag;
-            reuse
+            let (path, is_new) = match start.straight {
+                true => (self.paths.polled_by(call.unit), 0),
+                false => self.stay_on_path(call, proc.id, caller),
+            };
+            let (flag, reuse) = reuse_below(place | is_new, unchanged);
+            place |= flag | is_new;
+            (path, reuse)
         };
         self.step();
-        self.push(call, proc.id, (t, suspended), place, &start);
+        self.push((path, call.unit), proc.id, (t, suspended), place, &start);
+        if place & REPATHED != 0 {
+            call.unit = path;
+        }
         self.reuse.store(reuse, Relaxed);
         drop(writing);
         Some(Opened {
@@ -97,8 +102,8 @@ impl Ledger {
     /// Begins the first poll of a call that was not created right before it. Returns the frame's
     /// place, and whether the time of the creation is unknown.
     #[inline(never)]
-    fn begin_known(&self, call: &Call, birth: u64, place: u32, t: u64) -> (u32, bool) {
-        let row = self.row(call.path);
+    fn begin_known(&self, path: PathId, birth: u64, place: u32, t: u64) -> (u32, bool) {
+        let row = self.row(path);
         if birth != COUNTED {
             row.add(Word::UnknownBirths, 1);
             return (place, true);
@@ -109,8 +114,14 @@ impl Ledger {
     }
 
     #[inline(always)]
-    fn push(&self, call: &Call, proc: u32, times: (u64, u64), place: u32, start: &Start) {
-        let (t, suspended) = times;
+    fn push(
+        &self,
+        (path, unit): (PathId, PathId),
+        proc: u32,
+        (t, suspended): (u64, u64),
+        place: u32,
+        start: &Start,
+    ) {
         let depth = self.depth();
         let frame = self.frames.at(depth as usize);
         if place & ROOT != 0 {
@@ -126,8 +137,8 @@ impl Ledger {
         frame.foreign.store(0, Relaxed);
         frame.carry.store(0, Relaxed);
         frame.suspended.store(suspended, Relaxed);
-        frame.path.store(call.path, Relaxed);
-        let unit = if place & PENDING != 0 { call.unit } else { 0 };
+        frame.path.store(path, Relaxed);
+        let unit = if place & PENDING != 0 { unit } else { 0 };
         frame.unit.store(unit, Relaxed);
         frame.place.store(place, Relaxed);
         frame.set_proc(proc, self.shown.await_stack.len());

@@ -71,7 +71,7 @@ impl Ledger {
             call.since = t;
         }
         if place & OVER != 0 && call.is_fused() {
-            self.tell(call, charge, depth);
+            self.tell(call, frame, charge, depth);
         }
         if place & (FIRST | COUNTED_BEFORE) == FIRST {
             return self.suspend_first(call, frame, place, charge, depth, t);
@@ -111,11 +111,11 @@ impl Ledger {
     /// Tells the caller of a call, which polled it, that the call is pending. The caller knows its
     /// inclusive time up to here.
     #[inline(always)]
-    fn tell(&self, call: &mut Call, charge: &Charge, depth: u32) {
+    fn tell(&self, call: &mut Call, frame: &Frame, charge: &Charge, depth: u32) {
         call.tell(charge.inclusive);
         let caller = self.frames.at(depth as usize - 1);
         let place = caller.place.load(Relaxed);
-        if self.paths.caller(call.path) == caller.path.load(Relaxed) {
+        if self.paths.caller(frame.path.load(Relaxed)) == caller.path.load(Relaxed) {
             caller.place.store(place | LINKED, Relaxed);
         }
     }
@@ -223,7 +223,7 @@ impl Ledger {
     /// this poll until now.
     #[inline(always)]
     pub(super) fn turn(&self, call: &Call, frame: &Frame, charge: &Charge) {
-        let (path, key) = self.paths.caller_and_key(call.path);
+        let (path, key) = self.paths.caller_and_key(frame.path.load(Relaxed));
         let mut place = ARRIVED;
         if key.is(PathKind::Root) {
             place |= ROOT | self.straight.marks.load(Relaxed);

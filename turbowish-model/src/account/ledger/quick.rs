@@ -74,7 +74,8 @@ impl Ledger {
         let suspended = self.straight.suspended.load(Relaxed);
         frame.suspended.store(suspended, Relaxed);
         // The root has read the clock, and nothing has run since.
-        self.open_frame(frame, call.path, proc, place, self.time.last.load(Relaxed));
+        let path = self.paths.polled_by(call.unit);
+        self.open_frame(frame, path, proc, place, self.time.last.load(Relaxed));
         self.depth.store(1, Release);
         true
     }
@@ -93,7 +94,8 @@ impl Ledger {
             return false;
         };
         let is_root = call.is_live(self.epoch) && !call.is_fused();
-        if !is_root || !self.paths.key(call.path).is(PathKind::Root) {
+        let path = self.paths.polled_by(call.unit);
+        if !is_root || !self.paths.key(path).is(PathKind::Root) {
             return false;
         }
         let Some(place) = call.again() else {
@@ -106,7 +108,7 @@ impl Ledger {
         frame.unit.store(call.unit, Relaxed);
         let suspended = call.suspended().unwrap_or_default();
         frame.suspended.store(suspended, Relaxed);
-        self.open_frame(frame, call.path, proc, place | ROOT, now());
+        self.open_frame(frame, path, proc, place | ROOT, now());
         self.depth.store(1, Release);
         true
     }

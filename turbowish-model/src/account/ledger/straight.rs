@@ -75,7 +75,7 @@ impl Ledger {
             && !call.is_fused()
             && self.depth() == 0
             && call.is_suspended()
-            && self.paths.key(call.path).is(PathKind::Root);
+            && self.is_root_path(call);
         if is_straight {
             self.clamp(t());
             self.straight.task.store(task, Relaxed);
@@ -89,6 +89,12 @@ impl Ledger {
             self.reuse.store(REUSE_UNCHANGED, Relaxed);
         }
         is_straight
+    }
+
+    #[inline(always)]
+    fn is_root_path(&self, call: &Call) -> bool {
+        let path = self.paths.polled_by(call.unit);
+        self.paths.key(path).is(PathKind::Root)
     }
 
     /// Ends such a poll as pending, right after the span that stands for it.
@@ -113,7 +119,7 @@ impl Ledger {
     pub fn turned(&self, call: &mut Call) -> Option<u32> {
         let depth = self.depth().checked_sub(1)?;
         let frame = self.frames.at(depth as usize);
-        let is_own = frame.path.load(Relaxed) == call.path;
+        let is_own = frame.path.load(Relaxed) == self.paths.polled_by(call.unit);
         is_own.then(|| {
             call.resume();
             depth
@@ -139,46 +145,45 @@ impl Ledger {
 
     /// When the last poll of a call ended that is dropped at `t`. The operand of an await knows it
     /// from its caller, which is dropped right before it.
-    pub(super) fn suspended_with_caller(&self, call: &Call, t: u64) -> u64 {
+    pub(super) fn suspended_with_caller(&self, call: &Call, path: PathId, t: u64) -> u64 {
         let fallen = &self.straight.fallen;
         let suspended = call.suspended().unwrap_or_else(|| {
-            let is_next = self.paths.caller(call.path) == fallen.path.load(Relaxed);
+            let is_next = self.paths.caller(path) == fallen.path.load(Relaxed);
             if is_next {
                 fallen.suspended.load(Relaxed)
             } else {
                 t
             }
         });
-        fallen.path.store(call.path, Relaxed);
+        fallen.path.store(path, Relaxed);
         fallen.suspended.store(suspended, Relaxed);
         suspended
     }
 
-    /// Charges a call that was polled, whose last poll ended at `suspended`, and that is dropped at
-    /// `t`; while it waits if it has a `unit`.
-    pub(super) fn charge_dropped(&self, call: &Call, unit: PathId, (suspended, t): (u64, u64)) {
+    /// Charges a call on a `path` that was polled, whose last poll ended at `suspended`, and that is
+    /// dropped at `t`; while it waits if it has a `unit`.
+    pub(super) fn charge_dropped(
+        &self,
+        call: &Call,
+        (path, unit): (PathId, PathId),
+        (suspended, t): (u64, u64),
+    ) {
         let (chain, paths) = (&self.straight.dropped, &self.paths);
         let len = chain.len.load(Relaxed);
         let above = len.checked_sub(1).map(|last| chain.calls.at(last as usize));
-        let is_next = above.is_some_and(|above| {
-            call.is_fused() && paths.caller(call.path) == above.path.load(Relaxed)
-        });
+        let is_next = above
+            .is_some_and(|above| call.is_fused() && paths.caller(path) == above.path.load(Relaxed));
         if len > 0 && !is_next {
             self.end_chain();
         }
         if !call.passes() || chain.len.load(Relaxed) >= CHAIN_LIMIT {
-            self.charge_one(
-                call.path,
-                unit,
-                [call.running, call.inclusive],
-                (suspended, t),
-            );
+            self.charge_one(path, unit, [call.running, call.inclusive], (suspended, t));
             self.end_chain_below(call.untold(), suspended);
             return;
         }
         let len = chain.len.load(Relaxed);
         let own = chain.calls.at(len as usize);
-        own.path.store(call.path, Relaxed);
+        own.path.store(path, Relaxed);
         own.unit.store(unit, Relaxed);
         own.running.store(call.running, Relaxed);
         own.inclusive.store(call.inclusive, Relaxed);
