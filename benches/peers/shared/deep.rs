@@ -1,6 +1,6 @@
 //! The long chains, for tools whose futures do not grow threefold with every level.
 
-use crate::harness::{BATCH, Chain, YIELDS};
+use crate::harness::{BATCH, Chain, REPOLLS, YIELDS};
 use crate::workloads::c8;
 
 macro_rules! chain {
@@ -36,4 +36,6 @@ async fn sixty_four() {
 pub fn measure() {
     Chain(16).measure(sixteen);
     Chain(64).measure(sixty_four);
+    Chain(16).measure_repolls(|| c16(REPOLLS));
+    Chain(64).measure_repolls(|| c64(REPOLLS));
 }

@@ -27,6 +27,8 @@ pub const BATCH: u32 = 100;
 /// Yields at the leaf of a chain.
 pub const YIELDS: u32 = 10;
 const LONG: u32 = 1_000;
+/// Yields at the leaf of a chain of which nearly all polls are repeated ones.
+pub const REPOLLS: u32 = 20_000;
 const TASKS: u32 = 1_000;
 const TASK_YIELDS: u32 = 100;
 
@@ -93,6 +95,14 @@ impl Chain {
         let polls = BATCH * (YIELDS + 1);
         measure(&format!("chain-{}", self.0), polls * self.0, unit);
     }
+
+    /// Measures polls that nearly all repeat an earlier one: per poll and level.
+    pub fn measure_repolls<F>(self, unit: fn() -> F)
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        measure(&format!("repolls-{}", self.0), (REPOLLS + 1) * self.0, unit);
+    }
 }
 
 macro_rules! chain {
@@ -121,6 +131,11 @@ fn calls() {
     chain!(4 c4);
     chain!(8 c8);
     deep::measure();
+    measure("join-3", BATCH * (YIELDS + 1) * 4, || async {
+        for _ in 0..BATCH {
+            workloads::join_3(YIELDS).await;
+        }
+    });
     two_workers();
 }
 

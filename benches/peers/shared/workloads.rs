@@ -61,6 +61,12 @@ macro_rules! chain {
 
 chain! { c8 c7 c6 c5 c4 c3 c2 c1 }
 
+instrumented! {
+    pub async fn join_3(n: u32) {
+        tokio::join!(yields(n), yields(n), yields(n));
+    }
+}
+
 /// What a parked task waits for, for ever.
 static NEVER: LazyLock<Notify> = LazyLock::new(Notify::new);
 

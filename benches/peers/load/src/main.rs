@@ -1,7 +1,8 @@
 //! Loads the server of a variant over connections that stay open; prints its processor time per
 //! request, the median of nine parts of the run.
 //!
-//! `peer-load PORT REQUESTS`: some more first, to warm it up.
+//! `peer-load PORT REQUESTS`: some more first, to warm it up. `peer-load PORT REQUESTS alone` sends
+//! so many requests and measures nothing.
 
 use std::error::Error;
 
@@ -76,9 +77,12 @@ async fn server_cpu(port: u16) -> Outcome<u64> {
 async fn main() -> Outcome<()> {
     let mut words = std::env::args().skip(1);
     let (Some(port), Some(requests)) = (words.next(), words.next()) else {
-        return Err("peer-load PORT REQUESTS".into());
+        return Err("peer-load PORT REQUESTS [alone]".into());
     };
     let (port, requests): (u16, u64) = (port.parse()?, requests.parse()?);
+    if words.next().is_some_and(|word| word == "alone") {
+        return load(port, requests).await;
+    }
     let slice = requests / SLICES as u64 / CONNECTIONS * CONNECTIONS;
     load(port, 2 * slice).await?;
     let mut costs = Vec::new();

@@ -20,6 +20,8 @@ enum Told {
     Bytes,
     /// Nanoseconds; over plain as a ratio.
     Ratio,
+    /// Whole instructions; over plain as a difference.
+    Instructions,
 }
 
 /// Name in the results, column, how it is told.
@@ -32,21 +34,29 @@ const WORKLOADS: &[(&str, &str, Told)] = &[
     ("chain-8", "8", Told::Nanoseconds),
     ("chain-16", "16", Told::Nanoseconds),
     ("chain-64", "64", Told::Nanoseconds),
+    ("repolls-16", "16, repolls", Told::Nanoseconds),
+    ("repolls-64", "64, repolls", Told::Nanoseconds),
+    ("join-3", "join of 3, per poll and call", Told::Nanoseconds),
     ("tasks", "1,000 tasks, per poll", Told::Nanoseconds),
     ("parked-100000", "parked, 100,000", Told::Bytes),
     ("parked-1000000", "parked, 1,000,000", Told::Bytes),
     ("http", "HTTP, per request", Told::Ratio),
+    ("http-instructions", "HTTP, instructions", Told::Instructions),
 ];
 
 /// Variant, workload, the most that it may be over plain.
 const GOALS: &[(&str, &str, f64)] = &[
-    ("armed", "call", 35.0),
-    ("armed", "yield", 33.0),
-    ("armed", "chain-16", 8.0),
-    ("armed", "chain-64", 7.0),
-    ("armed", "parked-100000", 350.0),
-    ("armed", "parked-1000000", 350.0),
-    ("armed", "http", 1.05),
+    ("armed", "call", 40.0),
+    ("armed", "yield", 45.0),
+    ("armed", "chain-16", 12.0),
+    ("armed", "chain-64", 10.0),
+    ("armed", "repolls-16", 5.0),
+    ("armed", "repolls-64", 4.0),
+    ("armed", "join-3", 40.0),
+    ("armed", "parked-100000", 260.0),
+    ("armed", "parked-1000000", 260.0),
+    ("armed", "http", 1.08),
+    ("attached", "http", 1.09),
     ("disarmed", "call", 2.0),
     ("disarmed", "yield", 2.0),
     ("disarmed", "chain-16", 2.0),
@@ -111,7 +121,7 @@ impl Results {
             let plain = plain.get(round)?;
             Some(match told {
                 Told::Ratio => figure / plain,
-                Told::Nanoseconds | Told::Bytes => figure - plain,
+                Told::Nanoseconds | Told::Bytes | Told::Instructions => figure - plain,
             })
         }))
     }
@@ -151,7 +161,8 @@ impl Results {
             let Some((_, column, told)) = WORKLOADS.iter().find(|row| row.0 == *workload) else {
                 return Err(format!("no workload {workload}").into());
             };
-            let chain = if workload.starts_with("chain-") && !column.starts_with("chain") {
+            let is_chain = workload.starts_with("chain-") || workload.starts_with("repolls-");
+            let chain = if is_chain && !column.starts_with("chain") {
                 "chain of "
             } else {
                 ""
@@ -192,13 +203,14 @@ impl Told {
             Self::Nanoseconds => format!("{figure:.1} ns"),
             Self::Bytes => format!("{figure:.0} B"),
             Self::Ratio => format!("{:.1} µs", figure / 1_000.0),
+            Self::Instructions => format!("{figure:.0}"),
         }
     }
 
     fn over(&self, figure: f64) -> String {
         match self {
             Self::Nanoseconds => format!("{figure:+.1}"),
-            Self::Bytes => format!("{figure:+.0}"),
+            Self::Bytes | Self::Instructions => format!("{figure:+.0}"),
             Self::Ratio => format!("{figure:.3} ×"),
         }
     }
