@@ -66,6 +66,31 @@ macro_rules! chain {
 
 chain! { c16 c15 c14 c13 c12 c11 c10 c9 c8 c7 c6 c5 c4 c3 c2 c1 }
 
+/// Woken by reference and pending, so often; then ready.
+struct Again(u32);
+
+impl Future for Again {
+    type Output = ();
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        if self.0 == 0 {
+            return Poll::Ready(());
+        }
+        self.0 -= 1;
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    }
+}
+
+#[turbowish::instrument]
+async fn agains(n: u32) {
+    Again(n).await;
+}
+
+#[turbowish::instrument]
+async fn join(n: u32) {
+    tokio::join!(agains(n), agains(n), agains(n));
+}
+
 fn drive(future: impl Future<Output = ()>) {
     let mut future = pin!(future);
     let mut context = Context::from_waker(Waker::noop());
@@ -96,6 +121,7 @@ const WORKLOADS: &[Workload] = &[
     ("create and drop", true, create_and_drop, 1),
     ("chain of 16, poll and level", true, |n| drive(c16(n)), 16),
     ("await of another future", true, |n| drive(awaits(n)), 1),
+    ("join of three, poll and call", true, |n| drive(join(n)), 4),
     ("request, five calls, one wait", true, requests, 1),
 ];
 

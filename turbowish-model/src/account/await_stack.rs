@@ -75,9 +75,11 @@ const BLANK: u32 = 0xffff;
 
 /// One thread's await stack. Single writer; no other thread reads it.
 #[derive(Default)]
+#[repr(C)]
 pub(crate) struct AwaitStack {
-    steps: AppendVec<AwaitFrameCell, STEPS>,
+    // In front: the steps take a kilobyte.
     len: AtomicU32,
+    steps: AppendVec<AwaitFrameCell, STEPS>,
 }
 
 impl AwaitStack {

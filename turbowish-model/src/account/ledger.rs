@@ -64,13 +64,14 @@ struct ThreadTime {
 
 /// What the current root poll will publish.
 #[derive(Default)]
+#[repr(C)]
 struct AwaitStackOfPoll {
-    await_stack: AwaitStack,
     /// 1 if no await stack is recorded for the current bottom poll.
     quiet: AtomicU32,
     /// 1 if a call of the current task was first polled, ended or reached another await point in
     /// this poll.
     moved: AtomicU32,
+    await_stack: AwaitStack,
 }
 
 /// One thread's ledger. The module documentation states which thread may write and which may read.
@@ -82,10 +83,10 @@ pub struct Ledger {
     depth: AtomicU32,
     base: AtomicU32,
     reuse: AtomicU32,
-    straight: StraightPolls,
-    shown: AwaitStackOfPoll,
-    pub(crate) frames: AppendVec<Frame, FRAMES>,
     pub(crate) paths: Arc<Paths>,
+    shown: AwaitStackOfPoll,
+    straight: StraightPolls,
+    pub(crate) frames: AppendVec<Frame, FRAMES>,
     pub(crate) rows: Pages<PathCounters, { chunks(PATH_IDS) }>,
     pub(crate) procs: Pages<ProcCounters, { chunks(PROC_LIMIT) }>,
     capture: Capture,
@@ -318,6 +319,17 @@ impl Ledger {
             site: (top.place.load(Relaxed) & SITE) as u16,
             poll: root.start.load(Relaxed),
         }
+    }
+
+    /// The task of the call that is currently polled on this thread; 0 if there is none.
+    #[inline]
+    #[must_use]
+    pub fn current_task(&self) -> u64 {
+        if self.depth() == 0 {
+            return 0;
+        }
+        let root = self.frames.at(self.base.load(Relaxed) as usize);
+        root.key.load(Relaxed)
     }
 
     /// Records the ready latency of a poll of a task whose root is a call of `proc`: the ticks from

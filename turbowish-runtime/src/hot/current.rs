@@ -25,7 +25,7 @@ pub(crate) fn who() -> u64 {
 /// The same, and the time of the last event on this thread; 0 if there was none.
 pub(crate) fn who_and_when() -> (u64, u64) {
     let both = |thread: &thread::ThreadLedger| {
-        let who = match thread.ledger.current_call().task {
+        let who = match thread.ledger.current_task() {
             0 => THREAD | u64::from(thread.index),
             task => task,
         };

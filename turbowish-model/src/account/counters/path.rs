@@ -16,6 +16,29 @@ use crate::account::sync::{AtomicU32, AtomicU64, fence};
 /// A word of a path's counters. Times are in ticks; a moment is a sum of ends minus beginnings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Word {
+    // What one event writes lies together: a row is as dear as the cache lines that are touched.
+    /// Longest exclusive time of a poll.
+    LongestRunning,
+    /// Longest poll of this level alone, in the tick of `Ticks`.
+    Longest,
+    /// A tick of the reader, and in the upper half the last one before it that had a poll.
+    Ticks,
+    /// Nested part of all polls that are no spans.
+    Nested,
+    /// Calls that ended in their first poll, with nothing nested in it.
+    OnlyPolls,
+    OnlyHold,
+    OnlyLongest,
+    /// First polls that ended pending, of calls that were not counted before.
+    FirstPolls,
+    FirstHold,
+    FirstEnds,
+    /// Calls that ended in a later poll.
+    LastPolls,
+    LastHold,
+    LastEnds,
+    CallRunning,
+
     /// Spans that ended pending at this await point: each is a poll of every level.
     SpanPolls,
     SpanHold,
@@ -23,35 +46,25 @@ pub(crate) enum Word {
     SpanWaited,
     /// Longest wait, of every level.
     SpanLongestWait,
-    /// Longest poll in the tick of `SpanTicks`, of every level.
+    /// As `Longest` and `Ticks`, of every level.
     SpanLongest,
-    /// A tick of the reader, and in the upper half the last one before it that had a poll.
     SpanTicks,
     /// Part of `SpanHold` that was nested in polls of the innermost call.
     SpanNested,
-    SpanForeign,
     /// Waits of spans that have begun and not ended.
     SpanOpen,
+
+    /// Inclusive time of calls, without their running time.
+    CallNested,
+    LongestCallRunning,
+    LongestCallInclusive,
+    SpanForeign,
     /// Longest poll in the tick before, and since the start.
     SpanLastLongest,
     SpanLongestEver,
+    LastLongest,
+    LongestEver,
 
-    /// Calls that ended in their first poll, with nothing nested in it.
-    OnlyPolls,
-    OnlyHold,
-    OnlyLongest,
-    /// Calls that ended in a later poll.
-    LastPolls,
-    LastHold,
-    LastEnds,
-    CallRunning,
-    /// Inclusive time of calls, without their running time.
-    CallNested,
-
-    /// First polls that ended pending, of calls that were not counted before.
-    FirstPolls,
-    FirstHold,
-    FirstEnds,
     /// Polls that are no spans and none of the above.
     Polls,
     Hold,
@@ -60,17 +73,8 @@ pub(crate) enum Word {
     /// Waits of this level alone that have begun, and those that have not ended.
     Waits,
     Open,
-    /// Nested part of all polls that are no spans.
-    Nested,
-    Foreign,
     LongestWait,
-    /// As those of spans, of this level alone.
-    Longest,
-    Ticks,
-    LastLongest,
-    LongestEver,
-    /// Longest exclusive time of a poll.
-    LongestRunning,
+    Foreign,
     /// Polls that had no exclusive time. They are frequent, and recorded in no histogram.
     Idle,
 
@@ -94,20 +98,16 @@ pub(crate) enum Word {
     NeverPolled,
     /// Calls that ended in their first poll, with something nested in it.
     Immediate,
-    LongestCallRunning,
-    LongestCallInclusive,
 }
 
 /// Number of words.
-pub(crate) const WORDS: usize = Word::LongestCallInclusive as usize + 1;
+pub(crate) const WORDS: usize = Word::Immediate as usize + 1;
 
 /// A histogram of one path. A value that belongs to several populations is recorded once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shared {
     /// Polls of every level of a span, and the exclusive time of the innermost.
     Span,
-    /// Polls of every level of a span.
-    SpanNested,
     /// The only poll of a call, with nothing nested: all populations but ready latency.
     Single,
     /// Polls with nothing nested.
@@ -120,17 +120,19 @@ pub(crate) enum Shared {
     Call,
     CallRunning,
     CallInclusive,
+    /// Polls of every level of a span in which something was nested.
+    SpanNested,
 }
 
-pub(crate) const HISTOGRAMS: usize = Shared::CallInclusive as usize + 1;
+pub(crate) const HISTOGRAMS: usize = Shared::SpanNested as usize + 1;
 
 /// Counters of one path on one thread. Written by that thread alone.
 #[repr(C, align(64))]
 pub(crate) struct PathCounters {
+    histograms: [OnceBox<Histogram>; HISTOGRAMS],
     /// Number of the last capture at which the words were kept as they were.
     kept_at: AtomicU32,
     words: [AtomicU64; WORDS],
-    histograms: [OnceBox<Histogram>; HISTOGRAMS],
     kept: OnceBox<Kept>,
 }
 
