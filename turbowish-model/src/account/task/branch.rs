@@ -1,13 +1,15 @@
 //! Published state of a branch: a cell like the task's own, with the parent in place of sums that a
-//! branch does not have.
+//! branch does not have, and the level of its first frame in place of the running time.
 
 use core::sync::atomic::Ordering::Relaxed;
 
+use super::stack::Stack;
 use super::{CHAIN, TaskCell};
 use crate::account::await_stack::AwaitFrame;
 use crate::account::branch::{BranchReading, Parent};
+use crate::account::paths::Paths;
 
-impl TaskCell {
+impl<R: Default> TaskCell<R> {
     /// Starts a branch's poll on a thread.
     #[inline]
     pub fn begin_branch(&self, thread: u32) {
@@ -22,6 +24,7 @@ impl TaskCell {
         epoch: u32,
         began: u64,
         parent: Parent,
+        table: &Paths,
         await_stack: impl FnOnce(&mut dyn FnMut(AwaitFrame)),
     ) {
         let writing = self.sequence.write();
@@ -31,21 +34,22 @@ impl TaskCell {
         self.latency.store(parent.level, Relaxed);
         self.span.store(parent.proc, Relaxed);
         self.longest.store(parent.site.into(), Relaxed);
-        let mut len = 0;
+        let (mut stack, mut left, mut base) = (Stack::EMPTY, CHAIN, None);
         await_stack(&mut |step| {
-            if len < CHAIN {
-                self.step(len).store(step);
-                len += 1;
+            if left > 0 {
+                let base = *base.get_or_insert(step.level);
+                self.add(&mut stack, table, base, step);
+                left -= 1;
             }
         });
-        self.len.store(len as u32, Relaxed);
+        self.running.store(base.unwrap_or(0), Relaxed);
+        self.publish(&stack);
         drop(writing);
     }
 
     /// Reads the branch. Also returns the epoch of its last poll that ended pending.
-    pub fn read_branch(&self, relax: &mut dyn FnMut()) -> (BranchReading, u32) {
+    pub fn read_branch(&self, table: &Paths, relax: &mut dyn FnMut()) -> (BranchReading, u32) {
         self.sequence.read(relax, || {
-            let kept = (self.len.load(Relaxed) as usize).min(CHAIN);
             let reading = BranchReading {
                 id: self.id(),
                 parent: Parent {
@@ -56,9 +60,7 @@ impl TaskCell {
                 },
                 polled: self.since.load(Relaxed),
                 woken: None,
-                chain: (0..kept)
-                    .map_while(|index| self.known_step(index))
-                    .collect(),
+                chain: self.stack(table, self.running.load(Relaxed)).0,
             };
             (reading, self.epoch.load(Relaxed))
         })
