@@ -74,8 +74,8 @@ fn loom_a_task_is_read_as_it_was_between_two_events() {
             })
         };
         cell.begin(1, 6, 10);
-        cell.end(15, 5, 5, &table, |each| {
-            each(AwaitFrame {
+        cell.end(15, 5, 5, &table, |stack| {
+            stack.push(AwaitFrame {
                 level: 0,
                 proc: 3,
                 site: 1,

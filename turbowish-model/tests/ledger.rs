@@ -70,7 +70,9 @@ static TABLE: Paths = Paths::new(PATH_LIMIT);
 /// The chain that a root poll which just ended pending publishes.
 fn chain(cell: &TaskCell, ledger: &Ledger) -> Vec<u32> {
     cell.begin(1, 0, 0);
-    cell.end(1, 1, 1, &TABLE, |each| ledger.take_await_stack(each));
+    cell.end(1, 1, 1, &TABLE, |stack| {
+        ledger.take_await_stack(|step| stack.push(step))
+    });
     cell.read(&TABLE, &mut || ())
         .stack
         .iter()
@@ -203,7 +205,9 @@ fn below_levels_that_stand_still_the_chain_moves() {
             ledger.poll_end(&mut known.call, depth, t + 3, PollEnd::Pending);
         }
         cell.begin(1, 0, 0);
-        cell.end(1, 1, 1, &TABLE, |each| ledger.take_await_stack(each));
+        cell.end(1, 1, 1, &TABLE, |stack| {
+            ledger.take_await_stack(|step| stack.push(step))
+        });
         let stack = cell.read(&TABLE, &mut || ()).stack;
         stack
             .iter()

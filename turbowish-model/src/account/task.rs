@@ -14,14 +14,15 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use once_cell::race::OnceBox;
 
 pub use self::glance::Glance;
-use self::stack::{Stack, TIMES};
-use self::words::{COUNTS, Count, More};
+pub use self::stack::Publication;
+use self::stack::TIMES;
+use self::words::{Count, More, PollSums};
 use crate::account::await_stack::AwaitFrame;
 use crate::account::branch::BranchReading;
 use crate::account::counters::PROC_LIMIT;
 use crate::account::paths::Paths;
 use crate::account::seqlock::{SeqLock, SmallSeqLock};
-use crate::account::sync::{AtomicU16, AtomicU32, AtomicU64, fence};
+use crate::account::sync::{AtomicU32, AtomicU64, fence};
 
 /// Maximum number of frames kept of one await stack; the rest is cut and [`TaskReading::truncated`]
 /// is set.
@@ -141,12 +142,7 @@ pub struct TaskCell<R = ()> {
     latency: AtomicU32,
     /// Length of the last root poll, if that is over.
     span: AtomicU32,
-    /// Length of the longest root poll.
-    longest: AtomicU32,
-    /// Lower half of the running time, in ticks; the upper one is in `more`.
-    running: AtomicU32,
-    /// Lower parts of the counts; the upper ones are in `more`.
-    counts: [AtomicU16; COUNTS],
+    sums: PollSums,
     /// The await stack, and the times of its frames.
     place: AtomicU32,
     times: [AtomicU64; TIMES],
@@ -310,9 +306,7 @@ impl<R: Default> TaskCell<R> {
             ready_by: AtomicU64::new(0),
             latency: AtomicU32::new(0),
             span: AtomicU32::new(0),
-            longest: AtomicU32::new(0),
-            running: AtomicU32::new(0),
-            counts: Default::default(),
+            sums: PollSums::default(),
             place: AtomicU32::new(0),
             times: Default::default(),
             more: OnceBox::new(),
@@ -326,16 +320,11 @@ impl<R: Default> TaskCell<R> {
         for word in [&self.since, &self.ready_by] {
             word.store(0, Relaxed);
         }
-        let (numbers, ticks) = (
-            [&self.thread, &self.epoch, &self.place],
-            [&self.latency, &self.span, &self.longest, &self.running],
-        );
-        for word in numbers.into_iter().chain(ticks) {
+        let numbers = [&self.thread, &self.epoch, &self.place];
+        for word in numbers.into_iter().chain([&self.latency, &self.span]) {
             word.store(0, Relaxed);
         }
-        for count in &self.counts {
-            count.store(0, Relaxed);
-        }
+        self.sums.renew();
         if let Some(more) = self.more.get() {
             more.renew();
         }
@@ -426,7 +415,7 @@ impl<R: Default> TaskCell<R> {
     pub fn readied(&self, readied: WakeCause) {
         let latency = self.since.load(Relaxed).saturating_sub(readied.since);
         self.ready_by.store(readied.by, Relaxed);
-        self.store(&self.latency, |more| &more.latency, latency + 1);
+        self.store(&self.latency, |long| &long.latency, latency + 1);
     }
 
     /// Ends a root poll as pending. `await_stack` passes the await stack from the first frame that
@@ -439,24 +428,19 @@ impl<R: Default> TaskCell<R> {
         hold: u64,
         running: u64,
         table: &Paths,
-        await_stack: impl FnOnce(&mut dyn FnMut(AwaitFrame)) -> bool,
+        await_stack: impl FnOnce(&mut Publication<'_, R>) -> bool,
     ) {
         let writing = self.sequence.write();
         let thread = self.thread.load(Relaxed);
         self.thread.store(thread & !POLLED, Relaxed);
         let began = self.since.load(Relaxed);
         self.since.store(t, Relaxed);
-        self.store(&self.span, |more| &more.span, t.saturating_sub(began));
+        self.store(&self.span, |long| &long.span, t.saturating_sub(began));
         self.run(running);
         self.raise(hold);
-        let mut stack = None;
-        let moved = await_stack(&mut |step| {
-            // The frames above the first one passed are one per level.
-            let stack = stack.get_or_insert_with(|| self.published_above(table, step.level));
-            self.add(stack, table, 0, step);
-        });
-        if moved {
-            self.publish(&stack.unwrap_or(Stack::EMPTY));
+        let mut stack = Publication::new(self, table, STACK_LIMIT);
+        if await_stack(&mut stack) {
+            stack.end();
         } else {
             self.count(Count::Idle);
         }
@@ -491,9 +475,9 @@ impl<R: Default> TaskCell<R> {
         let since = self.since.load(Relaxed);
         let began = match is_polled {
             true => since,
-            false => since.saturating_sub(self.ticks(&self.span, |more| &more.span)),
+            false => since.saturating_sub(self.ticks(&self.span, |long| &long.span)),
         };
-        let latency = self.ticks(&self.latency, |more| &more.latency);
+        let latency = self.ticks(&self.latency, |long| &long.latency);
         let readied = latency.checked_sub(1).map(|latency| WakeCause {
             since: began.saturating_sub(latency),
             by: self.ready_by.load(Relaxed),
@@ -557,9 +541,9 @@ mod tests {
     fn check(levels: &[(u32, u32)], expected: &[u32]) {
         let (cell, table) = (TaskCell::default(), Paths::default());
         cell.begin(1, 0, 10);
-        cell.end(20, 10, 10, &table, |each| {
+        cell.end(20, 10, 10, &table, |stack| {
             for &(level, proc) in levels {
-                each(AwaitFrame {
+                stack.push(AwaitFrame {
                     level,
                     proc,
                     site: 1,

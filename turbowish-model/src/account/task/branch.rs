@@ -3,9 +3,7 @@
 
 use core::sync::atomic::Ordering::Relaxed;
 
-use super::stack::Stack;
-use super::{CHAIN, TaskCell};
-use crate::account::await_stack::AwaitFrame;
+use super::{CHAIN, Publication, TaskCell};
 use crate::account::branch::{BranchReading, Parent};
 use crate::account::paths::Paths;
 
@@ -25,7 +23,7 @@ impl<R: Default> TaskCell<R> {
         began: u64,
         parent: Parent,
         table: &Paths,
-        await_stack: impl FnOnce(&mut dyn FnMut(AwaitFrame)),
+        await_stack: impl FnOnce(&mut Publication<'_, R>),
     ) {
         let writing = self.sequence.write();
         self.epoch.store(epoch, Relaxed);
@@ -33,17 +31,10 @@ impl<R: Default> TaskCell<R> {
         self.ready_by.store(parent.within, Relaxed);
         self.latency.store(parent.level, Relaxed);
         self.span.store(parent.proc, Relaxed);
-        self.longest.store(parent.site.into(), Relaxed);
-        let (mut stack, mut left, mut base) = (Stack::EMPTY, CHAIN, None);
-        await_stack(&mut |step| {
-            if left > 0 {
-                let base = *base.get_or_insert(step.level);
-                self.add(&mut stack, table, base, step);
-                left -= 1;
-            }
-        });
-        self.running.store(base.unwrap_or(0), Relaxed);
-        self.publish(&stack);
+        self.sums.longest.store(parent.site.into(), Relaxed);
+        let mut stack = Publication::new(self, table, CHAIN as u32);
+        await_stack(&mut stack);
+        self.sums.running.store(stack.end(), Relaxed);
         drop(writing);
     }
 
@@ -56,11 +47,11 @@ impl<R: Default> TaskCell<R> {
                     within: self.ready_by.load(Relaxed),
                     level: self.latency.load(Relaxed),
                     proc: self.span.load(Relaxed),
-                    site: self.longest.load(Relaxed) as u16,
+                    site: self.sums.longest.load(Relaxed) as u16,
                 },
                 polled: self.since.load(Relaxed),
                 woken: None,
-                chain: self.stack(table, self.running.load(Relaxed)).0,
+                chain: self.stack(table, self.sums.running.load(Relaxed)).0,
             };
             (reading, self.epoch.load(Relaxed))
         })

@@ -30,6 +30,8 @@ pub(super) struct Stack {
     /// Levels of the first frames with the second and the third time.
     from: [u32; TIMES - 1],
     times: [u64; TIMES],
+    /// The time of the last frame.
+    latest: u64,
 }
 
 impl Stack {
@@ -38,6 +40,7 @@ impl Stack {
         len: 0,
         from: [NEVER; TIMES - 1],
         times: [0; TIMES],
+        latest: 0,
     };
 
     /// Which of the times a frame has.
@@ -65,32 +68,50 @@ impl Stack {
     }
 
     /// Adds the next frame to a chain, if the result is one that can be kept.
-    #[inline]
-    fn extend(&mut self, table: &Paths, base: u32, step: AwaitFrame) -> bool {
-        if step.level != base + self.len || self.len >= STACK_LIMIT {
-            return false;
-        }
-        let nth = self.nth(self.len);
-        let is_later = self.len > 0 && step.since != self.times[nth];
-        if is_later && (nth + 1 == TIMES || self.len >= NEVER) {
-            return false;
-        }
+    #[inline(always)]
+    fn extend(&mut self, table: &Paths, step: AwaitFrame) -> bool {
         let kind = match step.direct {
             true => PathKind::DirectFrame,
             false => PathKind::Frame,
         };
         let key = PathKey::new(self.chain, step.proc, step.site.into(), kind);
-        let Some(chain) = table.intern(key) else {
+        let Some(chain) = table.known(key).or_else(|| find(table, key)) else {
             return false;
         };
-        if is_later {
-            self.from[nth] = self.len;
+        let is_late = self.len == 0 || step.since != self.latest;
+        if is_late && !self.set_time(step.since) {
+            return false;
         }
-        self.times[nth + usize::from(is_later)] = step.since;
         self.chain = chain;
         self.len += 1;
         true
     }
+
+    /// Sets the time of the next frame, which is not that of the last one; `false` if there are too
+    /// many.
+    #[inline(never)]
+    fn set_time(&mut self, since: u64) -> bool {
+        let nth = match self.len {
+            0 => 0,
+            len if len < NEVER => self.nth(len) + 1,
+            _ => TIMES,
+        };
+        let Some(time) = self.times.get_mut(nth) else {
+            return false;
+        };
+        *time = since;
+        if nth > 0 {
+            self.from[nth - 1] = self.len;
+        }
+        self.latest = since;
+        true
+    }
+}
+
+/// Finds or adds a chain that is not the last one of its bucket.
+#[inline(never)]
+fn find(table: &Paths, key: PathKey) -> Option<PathId> {
+    table.intern(key)
 }
 
 impl<R: Default> TaskCell<R> {
@@ -109,14 +130,14 @@ impl<R: Default> TaskCell<R> {
             len: table.level(chain) + 1,
             from: [rest & NEVER, rest >> LEVEL_BITS & NEVER],
             times: self.times.each_ref().map(|time| time.load(Relaxed)),
+            latest: 0,
         }
     }
 
-    /// The published frames of the levels below `level`, as the beginning of a new await stack.
+    /// The published frames of the levels below `level`, which is not 0, as the beginning of a new
+    /// await stack.
+    #[inline(never)]
     pub(super) fn published_above(&self, table: &Paths, level: u32) -> Stack {
-        if level == 0 {
-            return Stack::EMPTY;
-        }
         let mut stack = self.published(table);
         if stack.len < level && stack.chain != 0 {
             self.keep_each(&mut stack, table, 0);
@@ -130,41 +151,23 @@ impl<R: Default> TaskCell<R> {
         for from in stack.from.iter_mut().filter(|from| **from >= level) {
             *from = NEVER;
         }
+        stack.latest = stack.times[stack.nth(level - 1)];
         stack
-    }
-
-    /// Adds the next frame, below that one with the distance `base` from the root with which the
-    /// await stack begins.
-    #[inline]
-    pub(super) fn add(&self, stack: &mut Stack, table: &Paths, base: u32, step: AwaitFrame) {
-        let is_chain = stack.chain != 0 || stack.len == 0;
-        if !(is_chain && stack.extend(table, base, step)) {
-            self.add_apart(stack, table, base, step);
-        }
-    }
-
-    #[cold]
-    fn add_apart(&self, stack: &mut Stack, table: &Paths, base: u32, step: AwaitFrame) {
-        self.keep_each(stack, table, base);
-        if stack.len < STACK_LIMIT {
-            self.more().steps.at(stack.len as usize).store(step);
-        }
-        stack.len = stack.len.saturating_add(1);
     }
 
     /// Keeps the frames of a chain one by one from here on.
     #[cold]
     fn keep_each(&self, stack: &mut Stack, table: &Paths, base: u32) {
-        let more = self.more();
+        let steps = &self.long().steps;
         for step in stack.frames(table, base) {
-            more.steps.at((step.level - base) as usize).store(step);
+            steps.at((step.level - base) as usize).store(step);
         }
         stack.chain = 0;
     }
 
     /// Publishes an await stack.
     #[inline]
-    pub(super) fn publish(&self, stack: &Stack) {
+    fn publish(&self, stack: &Stack) {
         if stack.chain == 0 {
             let len = stack.len.min(STACK_LIMIT + 1);
             self.place.store(len << PATH_BITS, Relaxed);
@@ -186,10 +189,84 @@ impl<R: Default> TaskCell<R> {
             frames.reverse();
             return (frames, false);
         }
-        let steps = self.more.get().map(|more| &more.steps);
+        let steps = self.known_long().map(|long| &long.steps);
         let kept = 0..stack.len.min(STACK_LIMIT) as usize;
         let frames = kept.map_while(|at| Some(steps?.get(at)?.load()));
         (frames.collect(), stack.len > STACK_LIMIT)
+    }
+}
+
+/// An await stack that is being published. Frames are added outermost first.
+#[derive(Debug)]
+pub struct Publication<'a, R = ()> {
+    cell: &'a TaskCell<R>,
+    table: &'a Paths,
+    stack: Stack,
+    /// Distance of the first frame from the root.
+    base: u32,
+    /// Maximum number of frames.
+    limit: u32,
+}
+
+impl<'a, R: Default> Publication<'a, R> {
+    pub(super) const fn new(cell: &'a TaskCell<R>, table: &'a Paths, limit: u32) -> Self {
+        Self {
+            cell,
+            table,
+            stack: Stack::EMPTY,
+            base: 0,
+            limit,
+        }
+    }
+
+    /// Adds the next frame.
+    #[inline(always)]
+    pub fn push(&mut self, step: AwaitFrame) {
+        let len = self.stack.len;
+        if len == 0 && step.level != 0 {
+            return self.push_below(step);
+        }
+        let is_chain = self.stack.chain != 0 || len == 0;
+        let is_next = is_chain && step.level == self.base + len && len < self.limit;
+        if !(is_next && self.stack.extend(self.table, step)) {
+            self.push_apart(step);
+        }
+    }
+
+    /// Adds the first frame, which is not the root.
+    #[inline(never)]
+    fn push_below(&mut self, step: AwaitFrame) {
+        if self.limit == STACK_LIMIT {
+            // The frames above it are published, one per level.
+            self.stack = self.cell.published_above(self.table, step.level);
+        } else {
+            self.base = step.level;
+        }
+        let len = self.stack.len;
+        let is_chain = (self.stack.chain != 0 || len == 0) && len < self.limit;
+        if !(is_chain && self.stack.extend(self.table, step)) {
+            self.push_apart(step);
+        }
+    }
+
+    #[cold]
+    fn push_apart(&mut self, step: AwaitFrame) {
+        let len = self.stack.len;
+        if self.limit < STACK_LIMIT && len >= self.limit {
+            return;
+        }
+        self.cell.keep_each(&mut self.stack, self.table, self.base);
+        if len < STACK_LIMIT {
+            self.cell.long().steps.at(len as usize).store(step);
+        }
+        self.stack.len = len.saturating_add(1);
+    }
+
+    /// Publishes what was added. Returns the distance of the first frame from the root.
+    #[inline]
+    pub(super) fn end(self) -> u32 {
+        self.cell.publish(&self.stack);
+        self.base
     }
 }
 
@@ -214,8 +291,8 @@ mod tests {
     /// Publishes frames by level, proc and time, and reads the result.
     fn publish(cell: &TaskCell, table: &Paths, frames: &[AwaitFrame]) -> Vec<AwaitFrame> {
         cell.begin(1, 0, 0);
-        cell.end(1, 1, 1, table, |each| {
-            frames.iter().copied().for_each(each);
+        cell.end(1, 1, 1, table, |stack| {
+            frames.iter().for_each(|&step| stack.push(step));
             true
         });
         let reading = cell.read(table, &mut || ());
@@ -259,8 +336,8 @@ mod tests {
                     (step.since, step.site) = (200, 9);
                 }
                 cell.begin(1, 0, 0);
-                cell.end(1, 1, 1, &table, |each| {
-                    all[from..].iter().copied().for_each(each);
+                cell.end(1, 1, 1, &table, |stack| {
+                    all[from..].iter().for_each(|&step| stack.push(step));
                     true
                 });
                 cell.begin(1, 0, 0);

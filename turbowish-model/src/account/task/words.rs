@@ -4,10 +4,12 @@
 use alloc::boxed::Box;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
+use once_cell::race::OnceBox;
+
 use super::TaskCell;
 use crate::account::append_vec::AppendVec;
 use crate::account::await_stack::AwaitFrameCell;
-use crate::account::sync::{AtomicU32, AtomicU64};
+use crate::account::sync::{AtomicU16, AtomicU32, AtomicU64};
 
 /// Stands for a number of ticks that is in `more`: a second or more.
 const MUCH: u32 = u32::MAX;
@@ -20,7 +22,30 @@ pub(super) enum Count {
 }
 
 /// Number of counts.
-pub(super) const COUNTS: usize = 2;
+const COUNTS: usize = 2;
+
+/// PollSums and a maximum of a task cell.
+#[derive(Debug, Default)]
+pub(super) struct PollSums {
+    /// Length of the longest root poll.
+    pub(super) longest: AtomicU32,
+    /// Lower half of the running time, in ticks; the upper one is in `more`.
+    pub(super) running: AtomicU32,
+    /// Lower parts of the counts; the upper ones are in `more`.
+    counts: [AtomicU16; COUNTS],
+}
+
+impl PollSums {
+    /// Starts over, for another task.
+    pub(super) fn renew(&self) {
+        for word in [&self.longest, &self.running] {
+            word.store(0, Relaxed);
+        }
+        for count in &self.counts {
+            count.store(0, Relaxed);
+        }
+    }
+}
 
 /// The part of a cell that few tasks need. It stays when the cell is used for another task.
 #[derive(Debug, Default)]
@@ -28,12 +53,18 @@ pub(super) struct More<R> {
     /// What the cell's owner keeps there.
     pub(super) rare: R,
     /// Upper parts of the counts.
-    pub(super) counts: [AtomicU32; COUNTS],
+    counts: [AtomicU32; COUNTS],
     /// Upper half of the running time.
-    pub(super) running: AtomicU32,
+    running: AtomicU32,
+    long: OnceBox<Long>,
+}
+
+/// What still fewer tasks need.
+#[derive(Debug, Default)]
+pub(super) struct Long {
     pub(super) latency: AtomicU64,
     pub(super) span: AtomicU64,
-    pub(super) longest: AtomicU64,
+    longest: AtomicU64,
     /// Frames of an await stack that is no chain, or has too many times.
     pub(super) steps: AppendVec<AwaitFrameCell, MORE>,
 }
@@ -44,7 +75,6 @@ const MORE: usize = 4;
 impl<R> More<R> {
     /// Starts over, for another task.
     pub(super) fn renew(&self) {
-        self.longest.store(0, Relaxed);
         for upper in self.counts.iter().chain([&self.running]) {
             upper.store(0, Relaxed);
         }
@@ -54,7 +84,7 @@ impl<R> More<R> {
 impl<R: Default> TaskCell<R> {
     #[inline]
     pub(super) fn count(&self, count: Count) {
-        let lower = &self.counts[count as usize];
+        let lower = &self.sums.counts[count as usize];
         let next = lower.load(Relaxed).wrapping_add(1);
         lower.store(next, Relaxed);
         if next == 0 {
@@ -64,8 +94,8 @@ impl<R: Default> TaskCell<R> {
 
     #[inline]
     pub(super) fn run(&self, ticks: u64) {
-        let sum = u64::from(self.running.load(Relaxed)).wrapping_add(ticks);
-        self.running.store(sum as u32, Relaxed);
+        let sum = u64::from(self.sums.running.load(Relaxed)).wrapping_add(ticks);
+        self.sums.running.store(sum as u32, Relaxed);
         if sum >> 32 != 0 {
             carry(&self.more().running, (sum >> 32) as u32);
         }
@@ -75,7 +105,7 @@ impl<R: Default> TaskCell<R> {
     #[inline]
     pub(super) fn raise(&self, hold: u64) {
         let short = hold.min(MUCH.into()) as u32;
-        if short > self.longest.load(Relaxed) || short == MUCH {
+        if short > self.sums.longest.load(Relaxed) || short == MUCH {
             self.raise_to(hold);
         }
     }
@@ -83,43 +113,52 @@ impl<R: Default> TaskCell<R> {
     #[cold]
     pub(super) fn raise_to(&self, hold: u64) {
         if hold > self.longest() {
-            self.store(&self.longest, |more| &more.longest, hold);
+            self.store(&self.sums.longest, |long| &long.longest, hold);
         }
     }
 
     /// Stores ticks in few bits, or many in `much`.
     #[inline]
-    pub(super) fn store(&self, few: &AtomicU32, much: fn(&More<R>) -> &AtomicU64, ticks: u64) {
+    pub(super) fn store(&self, few: &AtomicU32, much: fn(&Long) -> &AtomicU64, ticks: u64) {
         let short = ticks.min(MUCH.into()) as u32;
         if short == MUCH {
-            much(self.more()).store(ticks, Relaxed);
+            much(self.long()).store(ticks, Relaxed);
         }
         // `Release`: a reader that sees this value also sees what was stored before.
         few.store(short, Release);
     }
 
-    pub(super) fn ticks(&self, few: &AtomicU32, much: fn(&More<R>) -> &AtomicU64) -> u64 {
+    pub(super) fn ticks(&self, few: &AtomicU32, much: fn(&Long) -> &AtomicU64) -> u64 {
         let short = few.load(Acquire);
-        match self.more.get() {
-            Some(more) if short == MUCH => much(more).load(Relaxed),
+        match self.known_long() {
+            Some(long) if short == MUCH => much(long).load(Relaxed),
             _ => short.into(),
         }
     }
 
     pub(super) fn longest(&self) -> u64 {
-        self.ticks(&self.longest, |more| &more.longest)
+        self.ticks(&self.sums.longest, |long| &long.longest)
     }
 
     pub(super) fn counted(&self, count: Count) -> u64 {
         let more = self.more.get();
         let upper = more.map_or(0, |more| more.counts[count as usize].load(Relaxed));
-        u64::from(upper) << u16::BITS | u64::from(self.counts[count as usize].load(Relaxed))
+        u64::from(upper) << u16::BITS | u64::from(self.sums.counts[count as usize].load(Relaxed))
     }
 
     pub(super) fn ran(&self) -> u64 {
         let more = self.more.get();
         let upper = more.map_or(0, |more| more.running.load(Relaxed));
-        u64::from(upper) << u32::BITS | u64::from(self.running.load(Relaxed))
+        u64::from(upper) << u32::BITS | u64::from(self.sums.running.load(Relaxed))
+    }
+
+    pub(super) fn known_long(&self) -> Option<&Long> {
+        self.more.get()?.long.get()
+    }
+
+    #[cold]
+    pub(super) fn long(&self) -> &Long {
+        self.more().long.get_or_init(Box::default)
     }
 
     #[cold]

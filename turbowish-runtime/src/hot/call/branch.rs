@@ -71,8 +71,8 @@ pub(super) fn close_branch(
     if let Some(branch) = &*state.task {
         let began = ledger.current_call().poll;
         let (parent, chains) = (ledger.parent(depth), task::chains());
-        branch.end_branch(ledger.epoch(), began, parent, chains, |each| {
-            ledger.look_at_await_stack(each);
+        branch.end_branch(ledger.epoch(), began, parent, chains, |stack| {
+            ledger.look_at_await_stack(|step| stack.push(step));
         });
     }
 }

@@ -89,7 +89,7 @@ impl WakerCounts {
         let lower = &self.lower[count as usize];
         let next = lower.load(Ordering::Relaxed).wrapping_add(1);
         lower.store(next, Ordering::Relaxed);
-        if next % HALF == 0 {
+        if next.is_multiple_of(HALF) {
             Self::carry(cell, count);
         }
     }
