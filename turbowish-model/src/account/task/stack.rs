@@ -78,8 +78,9 @@ impl Stack {
         let Some(chain) = table.known(key).or_else(|| find(table, key)) else {
             return false;
         };
-        let is_late = self.len == 0 || step.since != self.latest;
-        if is_late && !self.set_time(step.since) {
+        if self.len == 0 {
+            (self.times[0], self.latest) = (step.since, step.since);
+        } else if step.since != self.latest && !self.set_time(step.since) {
             return false;
         }
         self.chain = chain;
@@ -91,18 +92,12 @@ impl Stack {
     /// many.
     #[inline(never)]
     fn set_time(&mut self, since: u64) -> bool {
-        let nth = match self.len {
-            0 => 0,
-            len if len < NEVER => self.nth(len) + 1,
-            _ => TIMES,
-        };
-        let Some(time) = self.times.get_mut(nth) else {
+        let nth = self.nth(self.len);
+        if nth + 1 == TIMES || self.len >= NEVER {
             return false;
-        };
-        *time = since;
-        if nth > 0 {
-            self.from[nth - 1] = self.len;
         }
+        self.from[nth] = self.len;
+        self.times[nth + 1] = since;
         self.latest = since;
         true
     }
