@@ -15,6 +15,7 @@ use crate::account::call::{Call, PollEnd, ProcKey};
 use crate::account::counters::{PathCounters, Sum, Word};
 use crate::account::histogram::{Buckets, Histogram};
 use crate::account::ledger::{Ledger, Start};
+use crate::account::paths::Paths;
 use crate::account::seqlock::SeqLock;
 use crate::account::sync::AtomicU64;
 use crate::account::task::{TaskCell, TaskMeta};
@@ -52,10 +53,11 @@ fn loom_a_reader_sees_whole_events_only() {
 fn loom_a_task_is_read_as_it_was_between_two_events() {
     interrupted(2, || {
         let cell = Arc::new(TaskCell::new(TaskMeta::default()));
+        let table = alloc::sync::Arc::<Paths>::default();
         let reader = {
-            let cell = cell.clone();
+            let (cell, table) = (cell.clone(), table.clone());
             thread::spawn(move || {
-                let reading = cell.read(&mut || ());
+                let reading = cell.read(&table, &mut || ());
                 let steps: alloc::vec::Vec<_> =
                     reading.stack.iter().map(|step| step.proc).collect();
                 let seen = (
@@ -72,8 +74,8 @@ fn loom_a_task_is_read_as_it_was_between_two_events() {
             })
         };
         cell.begin(1, 6, 10);
-        cell.end(15, 5, 5, |each| {
-            each(AwaitFrame {
+        cell.end(15, 5, 5, &table, |stack| {
+            stack.push(AwaitFrame {
                 level: 0,
                 proc: 3,
                 site: 1,
@@ -102,7 +104,7 @@ fn loom_a_reader_takes_no_task_for_the_next_one_in_its_cell() {
                 let (cell, beside) = &*both;
                 let seen = beside.load(Relaxed);
                 assert!(seen == 5 || !cell.is_still(1));
-                let (meta, reading) = cell.read_of(&mut || ());
+                let (meta, reading) = cell.read_of(&Paths::new(0), &mut || ());
                 let expected = if meta.id == 1 { (1, 10) } else { (0, 0) };
                 assert_eq!((reading.polls, reading.since), expected);
             })

@@ -6,7 +6,7 @@ use turbowish_model::account::aggregate::{Aggregate, SiteStats};
 use turbowish_model::account::call::{Call, PollEnd, ProcKey};
 use turbowish_model::account::counters::{OTHERS, Population, Sum};
 use turbowish_model::account::ledger::{Ledger, Start};
-use turbowish_model::account::paths::Paths;
+use turbowish_model::account::paths::{PATH_LIMIT, Paths};
 use turbowish_model::account::task::{TaskCell, TaskMeta};
 use turbowish_model::collect::history::{History, Totals};
 
@@ -64,11 +64,16 @@ fn collect(ledgers: &[&Ledger], now: u64) -> Aggregate {
     aggregate
 }
 
+/// Chains of all cells.
+static TABLE: Paths = Paths::new(PATH_LIMIT);
+
 /// The chain that a root poll which just ended pending publishes.
 fn chain(cell: &TaskCell, ledger: &Ledger) -> Vec<u32> {
     cell.begin(1, 0, 0);
-    cell.end(1, 1, 1, |each| ledger.take_await_stack(each));
-    cell.read(&mut || ())
+    cell.end(1, 1, 1, &TABLE, |stack| {
+        ledger.take_await_stack(|step| stack.push(step))
+    });
+    cell.read(&TABLE, &mut || ())
         .stack
         .iter()
         .map(|step| step.proc)
@@ -200,8 +205,10 @@ fn below_levels_that_stand_still_the_chain_moves() {
             ledger.poll_end(&mut known.call, depth, t + 3, PollEnd::Pending);
         }
         cell.begin(1, 0, 0);
-        cell.end(1, 1, 1, |each| ledger.take_await_stack(each));
-        let stack = cell.read(&mut || ()).stack;
+        cell.end(1, 1, 1, &TABLE, |stack| {
+            ledger.take_await_stack(|step| stack.push(step))
+        });
+        let stack = cell.read(&TABLE, &mut || ()).stack;
         stack
             .iter()
             .map(|step| (step.level, step.proc, step.site, step.since))

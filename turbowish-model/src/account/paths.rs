@@ -36,6 +36,11 @@ pub enum PathKind {
     Lost,
     /// Like `Lost`, below another call of the same proc.
     LostAgain,
+    /// A pending call at an await point of its own, below the frame above: of an await stack. Such
+    /// entries have a table of their own, where an entry stands for the whole chain down to it.
+    Frame,
+    /// Like `Frame`; the call awaits one instrumented call, with nothing around it.
+    DirectFrame,
 }
 
 /// Number of the proc of a [`PathKind::Creator`] that stands for no proc.
@@ -55,7 +60,7 @@ pub struct PathKey(u64);
 
 impl PathKey {
     /// Creates a key. `site` is an await point plus one, of the parent or, of a
-    /// [`PathKind::Wait`], of the path itself; 0 if it does not matter.
+    /// [`PathKind::Wait`] or a frame, of the path itself; 0 if it does not matter.
     #[inline]
     #[must_use]
     pub const fn new(parent: PathId, proc: u32, site: u32, kind: PathKind) -> Self {

@@ -25,11 +25,37 @@ pub const SLOT_LIMIT: u32 = (CHUNK * SHELF * SHELVES) as u32;
 pub trait Slotted {
     /// Creates the value of the slot at `index`, which is free and followed by `next`.
     fn new(index: u32, next: u32) -> Self;
-    /// Index plus one of the next slot of the same list; 0 if it is the last. Only used while the
-    /// slot is free.
-    fn next(&self) -> &AtomicU32;
-    /// The same for the next batch; of the first slot of a batch.
-    fn next_batch(&self) -> &AtomicU32;
+    /// The links of a free slot; of one that is in use, anything.
+    fn links(&self) -> Links;
+    /// Sets the links of a free slot, which is in the caller's list.
+    fn link(&self, links: Links);
+}
+
+/// What follows a free slot: index plus one of the next one of the same list, 0 if it is the last;
+/// and, for the first slot of a batch, the same for the next batch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Links {
+    /// The next slot.
+    pub next: u32,
+    /// The next batch.
+    pub batch: u32,
+}
+
+impl Links {
+    /// Both in one word.
+    #[must_use]
+    pub const fn word(self) -> u64 {
+        (self.batch as u64) << u32::BITS | self.next as u64
+    }
+
+    /// The links in such a word.
+    #[must_use]
+    pub const fn of(word: u64) -> Self {
+        Self {
+            next: word as u32,
+            batch: (word >> u32::BITS) as u32,
+        }
+    }
 }
 
 type Chunk<T> = [T; CHUNK];
@@ -102,7 +128,11 @@ impl<T: Slotted> Slots<T> {
         let mut head = self.batches.load(Relaxed);
         loop {
             let after = (head >> 32).wrapping_add(1) << 32 | u64::from(first + 1);
-            self.at(first).next_batch().store(head as u32, Relaxed);
+            let slot = self.at(first);
+            slot.link(Links {
+                batch: head as u32,
+                ..slot.links()
+            });
             match self
                 .batches
                 .compare_exchange_weak(head, after, Release, Relaxed)
@@ -119,7 +149,7 @@ impl<T: Slotted> Slots<T> {
         loop {
             let first = (head as u32).checked_sub(1)?;
             // Another thread may have taken the batch, and use the slot: then the exchange fails.
-            let next = self.at(first).next_batch().load(Relaxed);
+            let next = self.at(first).links().batch;
             let after = (head >> 32).wrapping_add(1) << 32 | u64::from(next);
             match self
                 .batches
@@ -151,34 +181,32 @@ fn fresh<T: Slotted>(chunk: u32) -> Box<Chunk<T>> {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use alloc::vec::Vec;
-    use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
+    use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-    use super::{CHUNK, Slots, Slotted};
+    use super::{CHUNK, Links, Slots, Slotted};
 
     struct Plain {
         index: u32,
-        next: AtomicU32,
-        batch: AtomicU32,
+        links: AtomicU64,
     }
 
     impl Slotted for Plain {
         fn new(index: u32, next: u32) -> Self {
             Self {
                 index,
-                next: AtomicU32::new(next),
-                batch: AtomicU32::new(0),
+                links: AtomicU64::new(u64::from(next)),
             }
         }
-        fn next(&self) -> &AtomicU32 {
-            &self.next
+        fn links(&self) -> Links {
+            Links::of(self.links.load(Relaxed))
         }
-        fn next_batch(&self) -> &AtomicU32 {
-            &self.batch
+        fn link(&self, links: Links) {
+            self.links.store(links.word(), Relaxed);
         }
     }
 
     fn list(slots: &Slots<Plain>, first: u32) -> Vec<u32> {
-        let next = |&at: &u32| slots.at(at).next().load(Relaxed).checked_sub(1);
+        let next = |&at: &u32| slots.at(at).links().next.checked_sub(1);
         core::iter::successors(Some(first), next).collect()
     }
 

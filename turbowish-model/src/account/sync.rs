@@ -4,13 +4,13 @@
 #[cfg(not(all(test, loom)))]
 pub(crate) use core::{
     hint::spin_loop,
-    sync::atomic::{AtomicU32, AtomicU64, fence},
+    sync::atomic::{AtomicU16, AtomicU32, AtomicU64, fence},
 };
 #[cfg(all(test, loom))]
 pub(crate) use loom::{hint::spin_loop, sync::atomic::fence};
 
 #[cfg(all(test, loom))]
-pub(crate) use self::single_writer::{AtomicU32, AtomicU64};
+pub(crate) use self::single_writer::{AtomicU16, AtomicU32, AtomicU64};
 
 /// Number of items stored in place: 2 under loom, where each atomic is expensive.
 pub(crate) const fn in_place(items: usize) -> usize {
@@ -72,5 +72,5 @@ mod single_writer {
         )*};
     }
 
-    atomic!(AtomicU32 u32 AtomicU64 u64);
+    atomic!(AtomicU16 u16 AtomicU32 u32 AtomicU64 u64);
 }

@@ -3,6 +3,7 @@
 
 mod branch;
 mod glance;
+mod stack;
 mod words;
 
 use alloc::boxed::Box;
@@ -13,22 +14,22 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use once_cell::race::OnceBox;
 
 pub use self::glance::Glance;
-use self::words::{COUNTS, Count, More};
-use crate::account::await_stack::{AwaitFrame, AwaitFrameCell};
+pub use self::stack::Publication;
+use self::stack::TIMES;
+use self::words::{Count, More, PollSums};
+use crate::account::await_stack::AwaitFrame;
 use crate::account::branch::BranchReading;
 use crate::account::counters::PROC_LIMIT;
-use crate::account::seqlock::SeqLock;
+use crate::account::paths::Paths;
+use crate::account::seqlock::{SeqLock, SmallSeqLock};
 use crate::account::sync::{AtomicU32, AtomicU64, fence};
 
 /// Maximum number of frames kept of one await stack; the rest is cut and [`TaskReading::truncated`]
 /// is set.
 pub const STACK_LIMIT: u32 = 512;
 
-/// Frames kept without another allocation.
-const FIRST: usize = 3;
-
 /// Frames kept of a branch's await stack.
-pub const CHAIN: usize = FIRST;
+pub const CHAIN: usize = 3;
 
 /// The constant data of a task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -75,33 +76,10 @@ impl TaskMeta {
 #[derive(Debug, Default)]
 pub struct FirstPollCell {
     sequence: SeqLock,
-    meta: MetaCell,
-}
-
-/// A [`TaskMeta`] that other threads read; the id is 0 if there is no task.
-#[derive(Debug, Default)]
-struct MetaCell {
+    /// 0 if there is no task.
     id: AtomicU64,
     created: AtomicU64,
     future_bytes: AtomicU32,
-}
-
-impl MetaCell {
-    #[inline]
-    fn store(&self, meta: &TaskMeta) {
-        self.id.store(meta.id, Relaxed);
-        self.created.store(meta.created, Relaxed);
-        self.future_bytes.store(meta.future_bytes, Relaxed);
-    }
-
-    #[inline]
-    fn load(&self) -> TaskMeta {
-        TaskMeta {
-            id: self.id.load(Relaxed),
-            created: self.created.load(Relaxed),
-            future_bytes: self.future_bytes.load(Relaxed),
-        }
-    }
 }
 
 impl FirstPollCell {
@@ -109,7 +87,9 @@ impl FirstPollCell {
     #[inline]
     pub fn begin(&self, meta: &TaskMeta) {
         let writing = self.sequence.write();
-        self.meta.store(meta);
+        self.id.store(meta.id, Relaxed);
+        self.created.store(meta.created, Relaxed);
+        self.future_bytes.store(meta.future_bytes, Relaxed);
         drop(writing);
     }
 
@@ -117,14 +97,18 @@ impl FirstPollCell {
     #[inline]
     pub fn end(&self) {
         let writing = self.sequence.write();
-        self.meta.id.store(0, Relaxed);
+        self.id.store(0, Relaxed);
         drop(writing);
     }
 
     /// Returns the task; for the thread that writes it.
     #[must_use]
     pub fn own(&self) -> TaskMeta {
-        self.meta.load()
+        TaskMeta {
+            id: self.id.load(Relaxed),
+            created: self.created.load(Relaxed),
+            future_bytes: self.future_bytes.load(Relaxed),
+        }
     }
 
     /// Returns the task, if there is one. `relax` lets other threads run while a write is in
@@ -136,11 +120,16 @@ impl FirstPollCell {
 }
 
 /// The published state of a live task. One poller at a time writes it. A cell may be used for one
-/// task after another.
-#[derive(Debug, Default)]
-pub struct TaskCell {
-    sequence: SeqLock,
-    meta: MetaCell,
+/// task after another. `R` is what its owner keeps in the part that few tasks need.
+///
+/// There are as many as tasks that wait, so it has no byte to spare.
+#[derive(Debug)]
+pub struct TaskCell<R = ()> {
+    sequence: SmallSeqLock,
+    future_bytes: AtomicU32,
+    id: AtomicU64,
+    /// Start of the first poll. Another word of the owner's while the cell is none of a task.
+    created: AtomicU64,
     /// Number plus one of the thread that polls the task or polled it last, with [`POLLED`] during
     /// the poll. 0 before the first poll.
     thread: AtomicU32,
@@ -153,14 +142,15 @@ pub struct TaskCell {
     latency: AtomicU32,
     /// Length of the last root poll, if that is over.
     span: AtomicU32,
-    /// Length of the longest root poll.
-    longest: AtomicU32,
-    /// Lower halves of the counts; the upper ones are in `more`.
-    counts: [AtomicU32; COUNTS],
-    len: AtomicU32,
-    steps: [AwaitFrameCell; FIRST],
-    more: OnceBox<More>,
+    sums: PollSums,
+    /// The await stack, and the times of its frames.
+    place: AtomicU32,
+    times: [AtomicU64; TIMES],
+    more: OnceBox<More<R>>,
 }
+
+#[cfg(all(target_pointer_width = "64", not(all(test, loom))))]
+const _: () = assert!(size_of::<TaskCell>() == 104);
 
 /// Flag of a thread number: the thread polls the task now.
 const POLLED: u32 = 1 << 31;
@@ -289,40 +279,95 @@ impl TaskCell {
     /// Creates the cell of a task that was not polled yet.
     #[must_use]
     pub fn new(meta: TaskMeta) -> Self {
-        let cell = Self::default();
-        cell.meta.store(&meta);
+        let cell = Self::unused();
+        cell.store_meta(&meta);
         cell
+    }
+}
+
+impl Default for TaskCell {
+    fn default() -> Self {
+        Self::unused()
+    }
+}
+
+impl<R: Default> TaskCell<R> {
+    /// Creates the cell of no task.
+    #[must_use]
+    pub fn unused() -> Self {
+        Self {
+            sequence: SmallSeqLock::default(),
+            future_bytes: AtomicU32::new(0),
+            id: AtomicU64::new(0),
+            created: AtomicU64::new(0),
+            thread: AtomicU32::new(0),
+            epoch: AtomicU32::new(0),
+            since: AtomicU64::new(0),
+            ready_by: AtomicU64::new(0),
+            latency: AtomicU32::new(0),
+            span: AtomicU32::new(0),
+            sums: PollSums::default(),
+            place: AtomicU32::new(0),
+            times: Default::default(),
+            more: OnceBox::new(),
+        }
     }
 
     /// Starts over, for another task that was not polled yet.
     pub fn renew(&self, meta: &TaskMeta) {
         let writing = self.sequence.write();
-        self.meta.store(meta);
-        self.thread.store(0, Relaxed);
-        self.epoch.store(0, Relaxed);
-        self.len.store(0, Relaxed);
-        self.since.store(0, Relaxed);
-        self.ready_by.store(0, Relaxed);
-        let ticks = [&self.latency, &self.span, &self.longest];
-        for word in ticks.into_iter().chain(&self.counts) {
+        self.store_meta(meta);
+        for word in [&self.since, &self.ready_by] {
             word.store(0, Relaxed);
         }
+        let numbers = [&self.thread, &self.epoch, &self.place];
+        for word in numbers.into_iter().chain([&self.latency, &self.span]) {
+            word.store(0, Relaxed);
+        }
+        self.sums.renew();
         if let Some(more) = self.more.get() {
-            more.longest.store(0, Relaxed);
-            for half in &more.counts {
-                half.store(0, Relaxed);
-            }
+            more.renew();
         }
         drop(writing);
         // A reader that sees what is written to other words from here on also sees the new id.
         fence(Release);
     }
 
+    #[inline]
+    fn store_meta(&self, meta: &TaskMeta) {
+        self.id.store(meta.id, Relaxed);
+        self.created.store(meta.created, Relaxed);
+        self.future_bytes.store(meta.future_bytes, Relaxed);
+    }
+
+    /// What the owner keeps in the part that few tasks need, if there is one.
+    pub fn rare(&self) -> Option<&R> {
+        self.more.get().map(|more| &more.rare)
+    }
+
+    /// The same, made if necessary.
+    pub fn make_rare(&self) -> &R {
+        &self.more().rare
+    }
+
     /// Id of the task, or of the last one.
     #[inline]
     #[must_use]
     pub fn id(&self) -> u64 {
-        self.meta.id.load(Relaxed)
+        self.id.load(Relaxed)
+    }
+
+    /// A word of the owner's, while the cell is none of a task.
+    #[inline]
+    #[must_use]
+    pub fn word(&self) -> u64 {
+        self.created.load(Relaxed)
+    }
+
+    /// Sets that word.
+    #[inline]
+    pub fn set_word(&self, word: u64) {
+        self.created.store(word, Relaxed);
     }
 
     /// Whether the cell is still that of the task `id`, after other words were read: if so, they
@@ -342,7 +387,11 @@ impl TaskCell {
     /// The constant data of the task; for the thread that polls it.
     #[must_use]
     pub fn meta(&self) -> TaskMeta {
-        self.meta.load()
+        TaskMeta {
+            id: self.id(),
+            created: self.created.load(Relaxed),
+            future_bytes: self.future_bytes.load(Relaxed),
+        }
     }
 
     /// Starts a root poll on a thread. Returns the end of the previous poll if that belonged to the
@@ -361,99 +410,74 @@ impl TaskCell {
         before
     }
 
-    #[inline]
-    fn step(&self, index: usize) -> &AwaitFrameCell {
-        match self.steps.get(index) {
-            Some(step) => step,
-            None => self.more().steps.at(index - FIRST),
-        }
-    }
-
-    /// A frame that was stored.
-    fn known_step(&self, index: usize) -> Option<AwaitFrame> {
-        let step = match self.steps.get(index) {
-            Some(step) => step,
-            None => self.more.get()?.steps.get(index - FIRST)?,
-        };
-        Some(step.load())
-    }
-
     /// Records what made the task ready for the poll that has begun.
     #[inline]
     pub fn readied(&self, readied: WakeCause) {
         let latency = self.since.load(Relaxed).saturating_sub(readied.since);
         self.ready_by.store(readied.by, Relaxed);
-        self.store(&self.latency, |more| &more.latency, latency + 1);
+        self.store(&self.latency, |long| &long.latency, latency + 1);
     }
 
     /// Ends a root poll as pending. `await_stack` passes the await stack from the first frame that
     /// differs from the published one, outermost first; if none differs it passes nothing and
-    /// returns `false`.
+    /// returns `false`. `table` has the chains of all cells.
     #[inline]
     pub fn end(
         &self,
         t: u64,
         hold: u64,
         running: u64,
-        await_stack: impl FnOnce(&mut dyn FnMut(AwaitFrame)) -> bool,
+        table: &Paths,
+        await_stack: impl FnOnce(&mut Publication<'_, R>) -> bool,
     ) {
         let writing = self.sequence.write();
         let thread = self.thread.load(Relaxed);
         self.thread.store(thread & !POLLED, Relaxed);
         let began = self.since.load(Relaxed);
         self.since.store(t, Relaxed);
-        self.store(&self.span, |more| &more.span, t.saturating_sub(began));
+        self.store(&self.span, |long| &long.span, t.saturating_sub(began));
         self.run(running);
         self.raise(hold);
-        let mut first = None;
-        let mut len = 0;
-        let moved = await_stack(&mut |step| {
-            // The frames above the first one passed are one per level.
-            len = len.max(*first.get_or_insert(step.level));
-            if len < STACK_LIMIT {
-                self.step(len as usize).store(step);
-            }
-            len += 1;
-        });
-        if moved {
-            self.len.store(len, Relaxed);
+        let mut stack = Publication::new(self, table, STACK_LIMIT);
+        if await_stack(&mut stack) {
+            stack.end();
         } else {
             self.count(Count::Idle);
         }
         drop(writing);
     }
 
-    /// Reads the task. `relax` lets other threads run while a write is in progress.
+    /// Reads the task. `table` has the chains of all cells; `relax` lets other threads run while a
+    /// write is in progress.
     #[must_use]
-    pub fn read(&self, relax: &mut dyn FnMut()) -> TaskReading {
-        self.read_of(relax).1
+    pub fn read(&self, table: &Paths, relax: &mut dyn FnMut()) -> TaskReading {
+        self.read_of(table, relax).1
     }
 
     /// Reads the task, and which one it is.
     #[must_use]
-    pub fn read_of(&self, relax: &mut dyn FnMut()) -> (TaskMeta, TaskReading) {
+    pub fn read_of(&self, table: &Paths, relax: &mut dyn FnMut()) -> (TaskMeta, TaskReading) {
         self.sequence
-            .read(relax, || (self.meta.load(), self.attempt()))
+            .read(relax, || (self.meta(), self.attempt(table)))
     }
 
     /// Reads which task it is.
     #[must_use]
     pub fn read_meta(&self, relax: &mut dyn FnMut()) -> TaskMeta {
-        self.sequence.read(relax, || self.meta.load())
+        self.sequence.read(relax, || self.meta())
     }
 
-    fn attempt(&self) -> TaskReading {
-        let len = self.len.load(Relaxed);
-        let kept = len.min(STACK_LIMIT) as usize;
+    fn attempt(&self, table: &Paths) -> TaskReading {
+        let (stack, truncated) = self.stack(table, 0);
         let thread = self.thread.load(Relaxed);
         let number = (thread & !POLLED).checked_sub(1);
         let is_polled = thread & POLLED != 0;
         let since = self.since.load(Relaxed);
         let began = match is_polled {
             true => since,
-            false => since.saturating_sub(self.ticks(&self.span, |more| &more.span)),
+            false => since.saturating_sub(self.ticks(&self.span, |long| &long.span)),
         };
-        let latency = self.ticks(&self.latency, |more| &more.latency);
+        let latency = self.ticks(&self.latency, |long| &long.latency);
         let readied = latency.checked_sub(1).map(|latency| WakeCause {
             since: began.saturating_sub(latency),
             by: self.ready_by.load(Relaxed),
@@ -466,15 +490,11 @@ impl TaskCell {
             since,
             began,
             polls: self.counted(Count::Polls),
-            running: self.counted(Count::Running),
+            running: self.ran(),
             longest: self.longest(),
             idle: self.counted(Count::Idle),
-            stack: siblings_in_order(
-                (0..kept)
-                    .map_while(|index| self.known_step(index))
-                    .collect(),
-            ),
-            truncated: len > STACK_LIMIT,
+            stack: siblings_in_order(stack),
+            truncated,
             waker: None,
             pause: None,
             branches: Vec::new(),
@@ -516,13 +536,14 @@ mod tests {
 
     use super::TaskCell;
     use crate::account::await_stack::AwaitFrame;
+    use crate::account::paths::Paths;
 
     fn check(levels: &[(u32, u32)], expected: &[u32]) {
-        let cell = TaskCell::default();
+        let (cell, table) = (TaskCell::default(), Paths::default());
         cell.begin(1, 0, 10);
-        cell.end(20, 10, 10, |each| {
+        cell.end(20, 10, 10, &table, |stack| {
             for &(level, proc) in levels {
-                each(AwaitFrame {
+                stack.push(AwaitFrame {
                     level,
                     proc,
                     site: 1,
@@ -533,7 +554,7 @@ mod tests {
             true
         });
         let procs: Vec<u32> = cell
-            .read(&mut || ())
+            .read(&table, &mut || ())
             .stack
             .iter()
             .map(|step| step.proc)

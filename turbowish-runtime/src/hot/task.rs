@@ -16,19 +16,20 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::task::Waker;
 
-use turbowish_model::account::task::{TaskCell, TaskMeta};
+use turbowish_model::account::slots::SLOT_LIMIT;
+use turbowish_model::account::task::TaskMeta;
 use turbowish_model::event::{CallEvent, TaskEvent};
 use turbowish_unsafe::waker::BorrowedWaker;
 use turbowish_unsafe::waker::slot::{Slot, SlotTarget};
 
-use self::counts::{WakerCount, WakerCounts};
+use self::counts::{SlotCell, WakerCount, WakerCounts};
 pub(crate) use self::ended::{ended, panicked};
 pub(crate) use self::first_poll::FirstPoll;
 #[cfg(test)]
 pub(crate) use self::registry::slots;
 pub(crate) use self::registry::{
-    DEFAULT_LIMIT, all, branches, enter, enter_branch, is_wrapped, limit, live, lost, named,
-    outside, with, wrap,
+    DEFAULT_LIMIT, all, branches, chains, enter, enter_branch, is_wrapped, limit, live, lost,
+    named, outside, with, wrap,
 };
 pub(crate) use self::row::TaskRow;
 use crate::features;
@@ -45,18 +46,25 @@ pub(crate) type TaskSlot = Slot<TaskEntry>;
 /// State of a task or of a branch: what readers see of it, and what is known of its waker.
 #[derive(Debug)]
 pub(crate) struct TaskEntry {
-    /// The slot's index.
-    index: u32,
+    /// Flags, and above them the slot's index.
     flags: AtomicU32,
-    /// ID of the task of which this is a branch, in halves; while the slot is free, the next one
-    /// and the next batch.
-    owner: [AtomicU32; 2],
-    pub(crate) cell: TaskCell,
+    /// Its word is the ID of the task of which this is a branch; while the slot is free, what
+    /// follows it.
+    pub(crate) cell: SlotCell,
     wakes: Wakes,
     counts: WakerCounts,
     pause_flag: PauseFlag,
 }
 
+// There are as many as tasks that wait.
+#[cfg(target_pointer_width = "64")]
+const _: () = assert!(size_of::<TaskSlot>() == 160 + size_of::<PauseFlag>());
+
+/// Bits of flags below the index.
+const FLAG_BITS: u32 = 8;
+const _: () = assert!(SLOT_LIMIT <= 1 << (u32::BITS - FLAG_BITS));
+/// All flags.
+const FLAGS: u32 = (1 << FLAG_BITS) - 1;
 /// The task or branch has a row: it is shown.
 const SHOWN: u32 = 1;
 /// This is a branch.
@@ -73,7 +81,7 @@ const LENT: u32 = 32;
 impl SlotTarget for TaskEntry {
     fn cloned(&self) {
         if waker_state::is_by_program() {
-            self.counts.add(WakerCount::Clones);
+            self.counts.add(&self.cell, WakerCount::Clones);
         }
         events::task(self.task(), || TaskEvent::Cloned);
     }
@@ -103,15 +111,21 @@ impl SlotTarget for TaskEntry {
 impl TaskEntry {
     /// The state of a free slot, which is followed by `next`.
     fn new(index: u32, next: u32) -> Self {
-        Self {
-            index,
-            flags: AtomicU32::new(0),
-            owner: [next, 0].map(AtomicU32::new),
-            cell: TaskCell::default(),
+        let entry = Self {
+            flags: AtomicU32::new(index << FLAG_BITS),
+            cell: SlotCell::unused(),
             wakes: Wakes::default(),
             counts: WakerCounts::default(),
             pause_flag: PauseFlag::default(),
-        }
+        };
+        entry.cell.set_word(u64::from(next));
+        entry
+    }
+
+    /// The slot's index.
+    #[inline]
+    fn index(&self) -> u32 {
+        self.flags.load(Ordering::Relaxed) >> FLAG_BITS
     }
 
     /// Begins the life of a task whose first poll is in progress on a thread.
@@ -124,27 +138,27 @@ impl TaskEntry {
     ) {
         let outside = if runtimes::is_outside() { OUTSIDE } else { 0 };
         let marked = if origin.is_some() { MARKED } else { 0 };
-        self.renew(meta, 0, outside | marked);
+        self.renew(meta, outside | marked);
         self.cell.begin(epoch, thread, meta.created);
         if let Some(origin) = origin {
             self.cell.readied(origin.readied());
-            self.counts.set_origin(origin.clone());
+            self.cell.make_rare().set_origin(origin.clone());
         }
     }
 
     /// Begins the life of a branch of the task `owner`.
     fn begin_branch(&self, meta: &TaskMeta, owner: u64) {
-        self.renew(meta, owner, BRANCH);
+        self.renew(meta, BRANCH);
+        self.cell.set_word(owner);
     }
 
-    fn renew(&self, meta: &TaskMeta, owner: u64, flags: u32) {
+    fn renew(&self, meta: &TaskMeta, flags: u32) {
         // The ID first: a reader that sees anything else of the new task sees that, too.
         self.cell.renew(meta);
-        self.flags.store(flags, Ordering::Relaxed);
-        self.owner[0].store(owner as u32, Ordering::Relaxed);
-        self.owner[1].store((owner >> 32) as u32, Ordering::Relaxed);
+        let index = self.flags.load(Ordering::Relaxed) & !FLAGS;
+        self.flags.store(index | flags, Ordering::Relaxed);
         self.wakes.renew();
-        self.counts.renew();
+        self.counts.renew(&self.cell);
         self.pause_flag.reset();
     }
 
@@ -162,11 +176,12 @@ impl TaskEntry {
 
     /// ID of the task of which this is a branch.
     fn owner(&self) -> u64 {
-        let [lower, upper] = self
-            .owner
-            .each_ref()
-            .map(|half| half.load(Ordering::Relaxed));
-        u64::from(upper) << 32 | u64::from(lower)
+        self.cell.word()
+    }
+
+    /// Where the task was marked, if it was.
+    fn origin(&self) -> Option<Arc<TaskOrigin>> {
+        self.cell.rare()?.origin()
     }
 
     /// The task, or the call whose branch this is, was woken.
@@ -197,9 +212,9 @@ impl TaskEntry {
     /// Counts a wake; `is_own` if the task woke itself, on this thread.
     fn count_wake(&self, is_own: bool) {
         if is_own && !(features::TOKIO && runtimes::is_forced_to_yield()) {
-            self.counts.add_own(WakerCount::Own);
+            self.counts.add_own(&self.cell, WakerCount::Own);
         } else {
-            self.counts.add(WakerCount::Others);
+            self.counts.add(&self.cell, WakerCount::Others);
         }
     }
 }
@@ -225,16 +240,16 @@ impl LateTarget for &'static TaskSlot {
 pub(crate) struct CoveredTask(NonZeroU32);
 
 impl Deref for CoveredTask {
-    type Target = TaskCell;
+    type Target = SlotCell;
     #[inline]
-    fn deref(&self) -> &TaskCell {
+    fn deref(&self) -> &SlotCell {
         &self.slot().cell
     }
 }
 
 impl CoveredTask {
     fn of(slot: &'static TaskSlot) -> Self {
-        Self(NonZeroU32::MIN.saturating_add(slot.index))
+        Self(NonZeroU32::MIN.saturating_add(slot.index()))
     }
 
     #[inline]
@@ -267,7 +282,7 @@ impl CoveredTask {
     /// Records that it ends by a panic.
     #[cold]
     pub(crate) fn panicked(&self) {
-        panicked(self.meta(), &self.slot().counts.origin());
+        panicked(self.meta(), &self.slot().origin());
     }
 }
 
@@ -276,9 +291,9 @@ impl CoveredTask {
 pub(crate) struct Covered(&'static TaskSlot);
 
 impl Deref for Covered {
-    type Target = TaskCell;
+    type Target = SlotCell;
     #[inline]
-    fn deref(&self) -> &TaskCell {
+    fn deref(&self) -> &SlotCell {
         &self.0.cell
     }
 }

@@ -1,13 +1,13 @@
 //! Published state of a branch: a cell like the task's own, with the parent in place of sums that a
-//! branch does not have.
+//! branch does not have, and the level of its first frame in place of the running time.
 
 use core::sync::atomic::Ordering::Relaxed;
 
-use super::{CHAIN, TaskCell};
-use crate::account::await_stack::AwaitFrame;
+use super::{CHAIN, Publication, TaskCell};
 use crate::account::branch::{BranchReading, Parent};
+use crate::account::paths::Paths;
 
-impl TaskCell {
+impl<R: Default> TaskCell<R> {
     /// Starts a branch's poll on a thread.
     #[inline]
     pub fn begin_branch(&self, thread: u32) {
@@ -22,7 +22,8 @@ impl TaskCell {
         epoch: u32,
         began: u64,
         parent: Parent,
-        await_stack: impl FnOnce(&mut dyn FnMut(AwaitFrame)),
+        table: &Paths,
+        await_stack: impl FnOnce(&mut Publication<'_, R>),
     ) {
         let writing = self.sequence.write();
         self.epoch.store(epoch, Relaxed);
@@ -30,35 +31,27 @@ impl TaskCell {
         self.ready_by.store(parent.within, Relaxed);
         self.latency.store(parent.level, Relaxed);
         self.span.store(parent.proc, Relaxed);
-        self.longest.store(parent.site.into(), Relaxed);
-        let mut len = 0;
-        await_stack(&mut |step| {
-            if len < CHAIN {
-                self.step(len).store(step);
-                len += 1;
-            }
-        });
-        self.len.store(len as u32, Relaxed);
+        self.sums.longest.store(parent.site.into(), Relaxed);
+        let mut stack = Publication::new(self, table, CHAIN as u32);
+        await_stack(&mut stack);
+        self.sums.running.store(stack.end(), Relaxed);
         drop(writing);
     }
 
     /// Reads the branch. Also returns the epoch of its last poll that ended pending.
-    pub fn read_branch(&self, relax: &mut dyn FnMut()) -> (BranchReading, u32) {
+    pub fn read_branch(&self, table: &Paths, relax: &mut dyn FnMut()) -> (BranchReading, u32) {
         self.sequence.read(relax, || {
-            let kept = (self.len.load(Relaxed) as usize).min(CHAIN);
             let reading = BranchReading {
                 id: self.id(),
                 parent: Parent {
                     within: self.ready_by.load(Relaxed),
                     level: self.latency.load(Relaxed),
                     proc: self.span.load(Relaxed),
-                    site: self.longest.load(Relaxed) as u16,
+                    site: self.sums.longest.load(Relaxed) as u16,
                 },
                 polled: self.since.load(Relaxed),
                 woken: None,
-                chain: (0..kept)
-                    .map_while(|index| self.known_step(index))
-                    .collect(),
+                chain: self.stack(table, self.sums.running.load(Relaxed)).0,
             };
             (reading, self.epoch.load(Relaxed))
         })

@@ -20,7 +20,7 @@ pub struct Glance {
     pub longest: u64,
 }
 
-impl TaskCell {
+impl<R: Default> TaskCell<R> {
     /// Reads the task without its await stack. Does not allocate.
     #[must_use]
     pub fn glance(&self, relax: &mut dyn FnMut()) -> Glance {

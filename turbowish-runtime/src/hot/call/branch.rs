@@ -70,8 +70,9 @@ pub(super) fn close_branch(
     }
     if let Some(branch) = &*state.task {
         let began = ledger.current_call().poll;
-        branch.end_branch(ledger.epoch(), began, ledger.parent(depth), |each| {
-            ledger.look_at_await_stack(each);
+        let (parent, chains) = (ledger.parent(depth), task::chains());
+        branch.end_branch(ledger.epoch(), began, parent, chains, |stack| {
+            ledger.look_at_await_stack(|step| stack.push(step));
         });
     }
 }

@@ -241,8 +241,8 @@ pub(super) fn close_root(
     let known = closing.given.covered();
     let known = known.or_else(|| state.task.as_ref().map(CoveredTask::covered));
     if let (true, Some(task)) = (pending, known) {
-        task.end(t, charge.hold, charge.inclusive, |each| {
-            ledger.take_await_stack(each)
+        task.end(t, charge.hold, charge.inclusive, task::chains(), |stack| {
+            ledger.take_await_stack(|step| stack.push(step))
         });
     }
 }
@@ -282,7 +282,7 @@ pub(super) fn outlast(
         thread.first_poll.end();
     });
     if let Some(task) = &*state.task {
-        task.end(clock::ticks(), 0, 0, |_| false);
+        task.end(clock::ticks(), 0, 0, task::chains(), |_| false);
     }
 }
 

@@ -1,9 +1,9 @@
 //! Counts of what happened to a task's waker, and the part of a slot that few tasks need.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU16, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
-use once_cell::race::OnceBox;
+use turbowish_model::account::task::TaskCell;
 
 use crate::hot::origin::TaskOrigin;
 use crate::lock::lock;
@@ -21,75 +21,102 @@ pub(super) enum WakerCount {
 /// Number of counts.
 const COUNTS: usize = 3;
 
-/// Counts, and what few tasks have.
+const HALF: u16 = 1 << 15;
+
+/// Counts of a task's waker. Each has 16 bits here; for those above, [`Rare`] counts how often it
+/// has reached a multiple of [`HALF`]. The highest bit here says whether that was counted yet.
 #[derive(Debug, Default)]
 pub(super) struct WakerCounts {
-    /// Lower halves of the counts.
-    lower: [AtomicU32; COUNTS],
+    lower: [AtomicU16; COUNTS],
     /// Number of wakes that the monitor knows, modulo 2³².
     told: AtomicU32,
-    rare: OnceBox<Rare>,
 }
 
-/// It stays when the slot is used for another task.
+/// What few tasks have. It stays when the slot is used for another task.
 #[derive(Debug, Default)]
-struct Rare {
-    /// Upper halves of the counts.
-    upper: [AtomicU32; COUNTS],
+pub(crate) struct Rare {
+    /// Multiples of [`HALF`] that the counts have reached.
+    halves: [AtomicU32; COUNTS],
     origin: Mutex<Option<Arc<TaskOrigin>>>,
 }
 
+impl Rare {
+    pub(super) fn set_origin(&self, origin: Arc<TaskOrigin>) {
+        *lock(&self.origin) = Some(origin);
+    }
+
+    pub(super) fn origin(&self) -> Option<Arc<TaskOrigin>> {
+        lock(&self.origin).clone()
+    }
+
+    pub(super) fn take_origin(&self) -> Option<Arc<TaskOrigin>> {
+        lock(&self.origin).take()
+    }
+}
+
+/// A slot's cell, which keeps what few tasks have.
+pub(crate) type SlotCell = TaskCell<Rare>;
+
 impl WakerCounts {
     /// Starts over, for another task.
-    pub(super) fn renew(&self) {
-        let upper = self.rare.get().map(|rare| &rare.upper);
-        for half in self.lower.iter().chain(upper.into_iter().flatten()) {
+    pub(super) fn renew(&self, cell: &SlotCell) {
+        for lower in &self.lower {
+            lower.store(0, Ordering::Relaxed);
+        }
+        for half in cell.rare().into_iter().flat_map(|rare| &rare.halves) {
             half.store(0, Ordering::Relaxed);
         }
         self.told.store(0, Ordering::Relaxed);
     }
 
     #[cold]
-    fn rare(&self) -> &Rare {
-        self.rare.get_or_init(Box::default)
+    fn carry(cell: &SlotCell, count: WakerCount) {
+        // Release: who sees it also sees that the count has got there.
+        cell.make_rare().halves[count as usize].fetch_add(1, Ordering::Release);
     }
 
     /// Counts one of those that several threads count.
     #[inline]
-    pub(super) fn add(&self, count: WakerCount) {
-        if self.lower[count as usize].fetch_add(1, Ordering::Relaxed) == u32::MAX {
-            self.rare().upper[count as usize].fetch_add(1, Ordering::Relaxed);
+    pub(super) fn add(&self, cell: &SlotCell, count: WakerCount) {
+        if self.lower[count as usize].fetch_add(1, Ordering::Relaxed) % HALF == HALF - 1 {
+            Self::carry(cell, count);
         }
     }
 
     /// Counts one of those that only the polling thread counts.
     #[inline]
-    pub(super) fn add_own(&self, count: WakerCount) {
-        let half = &self.lower[count as usize];
-        let next = half.load(Ordering::Relaxed).wrapping_add(1);
-        half.store(next, Ordering::Relaxed);
-        if next == 0 {
-            self.rare().upper[count as usize].fetch_add(1, Ordering::Relaxed);
+    pub(super) fn add_own(&self, cell: &SlotCell, count: WakerCount) {
+        let lower = &self.lower[count as usize];
+        let next = lower.load(Ordering::Relaxed).wrapping_add(1);
+        lower.store(next, Ordering::Relaxed);
+        if next.is_multiple_of(HALF) {
+            Self::carry(cell, count);
         }
     }
 
-    pub(super) fn get(&self, count: WakerCount) -> u64 {
-        let rare = self.rare.get();
-        let upper = || rare.map_or(0, |rare| rare.upper[count as usize].load(Ordering::Acquire));
-        let lower = || self.lower[count as usize].load(Ordering::Acquire);
-        let mut before = upper();
+    pub(super) fn get(&self, cell: &SlotCell, count: WakerCount) -> u64 {
+        let halves = || {
+            let rare = cell.rare();
+            rare.map_or(0, |rare| {
+                rare.halves[count as usize].load(Ordering::Acquire)
+            })
+        };
+        let mut before = halves();
         loop {
-            let (lower, after) = (lower(), upper());
+            let lower = self.lower[count as usize].load(Ordering::Acquire);
+            let after = halves();
             if before == after {
-                return u64::from(before) << 32 | u64::from(lower);
+                // It may have reached one that is not counted yet.
+                let reached = before + u32::from(before % 2 != u32::from(lower / HALF));
+                return u64::from(reached) * u64::from(HALF) + u64::from(lower % HALF);
             }
             before = after;
         }
     }
 
     /// Number of wakes.
-    pub(super) fn wakes(&self) -> u64 {
-        self.get(WakerCount::Own) + self.get(WakerCount::Others)
+    pub(super) fn wakes(&self, cell: &SlotCell) -> u64 {
+        self.get(cell, WakerCount::Own) + self.get(cell, WakerCount::Others)
     }
 
     /// Of `wakes`, those since the last call; for one thread.
@@ -102,39 +129,46 @@ impl WakerCounts {
         // The slot may have become another task's in between, whose wakes are fewer.
         if more > u32::MAX / 2 { 0 } else { more }
     }
-
-    pub(super) fn set_origin(&self, origin: Arc<TaskOrigin>) {
-        *lock(&self.rare().origin) = Some(origin);
-    }
-
-    pub(super) fn origin(&self) -> Option<Arc<TaskOrigin>> {
-        lock(&self.rare.get()?.origin).clone()
-    }
-
-    pub(super) fn take_origin(&self) -> Option<Arc<TaskOrigin>> {
-        lock(&self.rare.get()?.origin).take()
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::Ordering;
 
-    use super::{WakerCount, WakerCounts};
+    use super::{HALF, SlotCell, WakerCount, WakerCounts};
+
+    const ALL: [WakerCount; 3] = [WakerCount::Own, WakerCount::Others, WakerCount::Clones];
 
     #[test]
     fn counts_are_as_long_as_it_takes() {
-        let counts = WakerCounts::default();
-        for count in [WakerCount::Own, WakerCount::Others, WakerCount::Clones] {
-            counts.lower[count as usize].store(u32::MAX, Ordering::Relaxed);
+        const MANY: u64 = 5 << 15;
+        let (counts, cell) = (WakerCounts::default(), SlotCell::unused());
+        for nth in 1..=MANY {
+            counts.add_own(&cell, WakerCount::Own);
+            counts.add(&cell, WakerCount::Others);
+            assert_eq!(counts.get(&cell, WakerCount::Own), nth);
+            assert_eq!(counts.get(&cell, WakerCount::Others), nth);
         }
-        counts.add_own(WakerCount::Own);
-        counts.add(WakerCount::Others);
-        counts.add(WakerCount::Others);
-        let counted = [WakerCount::Own, WakerCount::Others, WakerCount::Clones]
-            .map(|count| counts.get(count));
-        assert_eq!(counted, [1 << 32, (1 << 32) + 1, u64::from(u32::MAX)]);
-        counts.renew();
-        assert_eq!((counts.wakes(), counts.get(WakerCount::Clones)), (0, 0));
+        assert_eq!(counts.wakes(&cell), 2 * MANY);
+        let rare = cell.rare().expect("many");
+        rare.halves[0].store(u32::MAX, Ordering::Relaxed);
+        counts.lower[0].store(u16::MAX, Ordering::Relaxed);
+        assert_eq!(counts.get(&cell, WakerCount::Own), (1 << 47) - 1);
+        counts.renew(&cell);
+        assert_eq!(ALL.map(|count| counts.get(&cell, count)), [0; 3]);
+    }
+
+    #[test]
+    fn a_count_is_right_before_its_upper_part_is_counted() {
+        let (counts, cell) = (WakerCounts::default(), SlotCell::unused());
+        counts.lower[1].store(HALF, Ordering::Relaxed);
+        assert_eq!(counts.get(&cell, WakerCount::Others), u64::from(HALF));
+        cell.make_rare().halves[1].store(1, Ordering::Relaxed);
+        assert_eq!(counts.get(&cell, WakerCount::Others), u64::from(HALF));
+        counts.lower[1].store(3, Ordering::Relaxed);
+        assert_eq!(
+            counts.get(&cell, WakerCount::Others),
+            2 * u64::from(HALF) + 3
+        );
     }
 }

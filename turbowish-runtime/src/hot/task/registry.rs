@@ -2,13 +2,15 @@
 
 use std::cell::Cell;
 use std::collections::{HashMap, VecDeque};
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use turbowish_model::account::slots::{Slots, Slotted};
+use turbowish_model::account::paths::{PATH_LIMIT, Paths};
+use turbowish_model::account::slots::{Links, Slots, Slotted};
 use turbowish_model::account::task::TaskMeta;
 use turbowish_model::event::TaskEvent;
 
+use super::counts::Rare;
 use super::ended::Panicked;
 use super::{BRANCH, CoveredTask, FirstPoll, MARKED, OUTSIDE, SHOWN, TaskEntry, TaskRow, TaskSlot};
 use crate::hot::{clock, dropped, events, pause};
@@ -17,6 +19,9 @@ use crate::hot::{clock, dropped, events, pause};
 pub(super) struct Tasks {
     /// Of tasks and of branches.
     slots: Slots<Place>,
+    /// Chains of pending calls. Apart from the paths of calls, whose counters lie next to each
+    /// other.
+    chains: Paths,
     counts: Counts,
     /// Maximum number of tasks with a row, and of branches.
     limit: AtomicU64,
@@ -33,11 +38,32 @@ impl Slotted for Place {
     fn new(index: u32, next: u32) -> Self {
         Self(TaskSlot::new(TaskEntry::new(index, next)))
     }
-    fn next(&self) -> &AtomicU32 {
-        &self.0.owner[0]
+    fn links(&self) -> Links {
+        self.0.links()
     }
-    fn next_batch(&self) -> &AtomicU32 {
-        &self.0.owner[1]
+    fn link(&self, links: Links) {
+        self.0.link(links);
+    }
+}
+
+impl TaskEntry {
+    /// What follows a free slot.
+    fn links(&self) -> Links {
+        Links::of(self.cell.word())
+    }
+
+    fn link(&self, links: Links) {
+        self.cell.set_word(links.word());
+    }
+
+    /// Index plus one of the slot after a free one.
+    fn next(&self) -> u32 {
+        self.links().next
+    }
+
+    /// Makes `next` follow a free slot.
+    fn set_next(&self, next: u32) {
+        self.link(Links { next, batch: 0 });
     }
 }
 
@@ -55,6 +81,7 @@ struct Counts {
 
 pub(super) static TASKS: Tasks = Tasks {
     slots: Slots::new(),
+    chains: Paths::new(PATH_LIMIT),
     counts: Counts {
         live: AtomicU64::new(0),
         live_branches: AtomicU64::new(0),
@@ -97,14 +124,14 @@ impl FreeSlots {
             self.count.set(0);
         }
         let slot = at(self.first.get() - 1);
-        self.first.set(slot.owner[0].load(Ordering::Relaxed));
+        self.first.set(slot.next());
         self.count.set(self.count.get().saturating_sub(1));
         Some(slot)
     }
 
     fn add(&self, entry: &TaskEntry) {
-        entry.owner[0].store(self.first.get(), Ordering::Relaxed);
-        self.first.set(entry.index + 1);
+        entry.set_next(self.first.get());
+        self.first.set(entry.index() + 1);
         self.count.set(self.count.get() + 1);
         if self.count.get() == 2 * BATCH {
             self.give_batch();
@@ -116,12 +143,13 @@ impl FreeSlots {
     fn give_batch(&self) {
         let mut last = at(self.first.get() - 1);
         for _ in 1..BATCH {
-            match last.owner[0].load(Ordering::Relaxed).checked_sub(1) {
+            match last.next().checked_sub(1) {
                 Some(next) => last = at(next),
                 None => return,
             }
         }
-        let rest = last.owner[0].swap(0, Ordering::Relaxed);
+        let rest = last.next();
+        last.set_next(0);
         self.count.set(BATCH);
         if let Some(first) = rest.checked_sub(1) {
             TASKS.slots.give(first);
@@ -135,6 +163,12 @@ impl Drop for FreeSlots {
             TASKS.slots.give(first);
         }
     }
+}
+
+/// The table of chains of pending calls, for the cells of slots.
+#[inline]
+pub(crate) fn chains() -> &'static Paths {
+    &TASKS.chains
 }
 
 /// The slot at `index`.
@@ -159,8 +193,8 @@ pub(super) fn take() -> Option<&'static TaskSlot> {
 pub(super) fn free(entry: &'static TaskEntry) {
     let added = FREE.try_with(|free| free.add(entry));
     if added.is_err() {
-        entry.owner[0].store(0, Ordering::Relaxed);
-        TASKS.slots.give(entry.index);
+        entry.set_next(0);
+        TASKS.slots.give(entry.index());
     }
 }
 
@@ -244,7 +278,7 @@ pub(super) fn leave(slot: &'static TaskSlot) {
     }
     pause::over(&slot.pause_flag, slot.cell.id());
     if flags & MARKED != 0 {
-        drop(slot.counts.take_origin());
+        drop(slot.cell.rare().and_then(Rare::take_origin));
     }
 }
 

@@ -8,7 +8,7 @@ use turbowish_model::account::branch::BranchReading;
 use turbowish_model::account::task::{Glance, TaskMeta, TaskReading, WakerReading};
 
 use super::counts::WakerCount;
-use super::{BRANCH, MARKED, PASSED, SHOWN, TaskEntry, TaskSlot, is_wrapped};
+use super::{BRANCH, MARKED, PASSED, SHOWN, TaskEntry, TaskSlot, chains, is_wrapped};
 use crate::hot::origin::TaskOrigin;
 use crate::hot::pause::PauseFlag;
 
@@ -60,7 +60,7 @@ impl TaskRow {
     /// Current state of the task.
     pub(crate) fn read(&self) -> Option<(TaskMeta, TaskReading)> {
         self.checked(|entry| {
-            let (meta, mut reading) = entry.cell.read_of(&mut std::thread::yield_now);
+            let (meta, mut reading) = entry.cell.read_of(chains(), &mut std::thread::yield_now);
             if is_wrapped() {
                 reading.waker = Some(self.waker(entry));
             }
@@ -73,9 +73,9 @@ impl TaskRow {
         WakerReading {
             woken: entry.wakes.since_poll(),
             by: entry.wakes.by(),
-            wakes: entry.counts.wakes(),
-            own_wakes: entry.counts.get(WakerCount::Own),
-            clones: entry.counts.get(WakerCount::Clones),
+            wakes: entry.counts.wakes(&entry.cell),
+            own_wakes: entry.counts.get(&entry.cell, WakerCount::Own),
+            clones: entry.counts.get(&entry.cell, WakerCount::Clones),
             live: self.slot.live() + u32::from(entry.has(PASSED)),
         }
     }
@@ -90,7 +90,7 @@ impl TaskRow {
         if !self.slot.has(MARKED) {
             return None;
         }
-        self.checked(|entry| entry.counts.origin()).flatten()
+        self.checked(TaskEntry::origin).flatten()
     }
 
     /// Whether it was woken since its last poll, as far as that is seen.
@@ -109,7 +109,9 @@ impl TaskRow {
     /// Current state of the branch, and the epoch of its last poll.
     pub(crate) fn read_branch(&self) -> Option<(BranchReading, u32)> {
         self.checked(|entry| {
-            let (reading, epoch) = entry.cell.read_branch(&mut std::thread::yield_now);
+            let (reading, epoch) = entry
+                .cell
+                .read_branch(chains(), &mut std::thread::yield_now);
             let woken = entry.wakes.since_poll();
             (BranchReading { woken, ..reading }, epoch)
         })
@@ -147,7 +149,7 @@ impl TaskRow {
 
     /// Number of wakes since the last call, which only the monitor's thread makes.
     pub(crate) fn wakes_since_told(&self) -> u32 {
-        let wakes = self.checked(|entry| entry.counts.wakes());
+        let wakes = self.checked(|entry| entry.counts.wakes(&entry.cell));
         wakes.map_or(0, |wakes| self.slot.counts.tell(wakes))
     }
 }
