@@ -7,6 +7,7 @@ use std::task::Waker;
 use turbowish_model::account::task::TaskMeta;
 use turbowish_unsafe::waker::{BorrowedWaker, LazyTarget};
 
+use super::counts::Rare;
 use super::{TaskSlot, registry};
 use crate::hot::origin::TaskOrigin;
 use crate::hot::waker_state;
@@ -92,7 +93,7 @@ impl<'w> FirstPoll<'w> {
                 owner => slot.begin_branch(&self.meta, owner),
             }
         }
-        let index = taken.map_or(NO_ROOM, |slot| slot.index + 1);
+        let index = taken.map_or(NO_ROOM, |slot| slot.index() + 1);
         // Release: who finds the slot also finds the task in it.
         let first = self
             .slot
@@ -102,7 +103,7 @@ impl<'w> FirstPoll<'w> {
         }
         // Another thread has cloned the waker at the same time.
         if let Some(slot) = taken {
-            drop(slot.counts.take_origin());
+            drop(slot.cell.rare().and_then(Rare::take_origin));
             registry::free(slot);
         }
         self.made()
