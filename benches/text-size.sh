@@ -56,7 +56,7 @@ for variant in plain fn; do
         done
     done
 done
-functions=$(find "$home/fn/src" -name '*.rs' -not -path '*/bin/*' -exec grep -hoE '^ *#\[turbowish::instrument\]' {} + | wc -l)
+functions=$(find "$home/fn/src" -name '*.rs' -not -path '*/bin/*' -exec grep -hoE '^ *#\[(::)?turbowish::instrument\]' {} + | wc -l)
 for file in libmini_redis.rlib mini-redis-server mini-redis-cli; do
     for what in code loaded; do
         plain=${bytes[plain-$file-$what]} annotated=${bytes[fn-$file-$what]}

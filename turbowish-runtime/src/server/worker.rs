@@ -7,6 +7,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::lock;
+use crate::hot::thread;
 
 /// Time that the thread stays without jobs: a console asks again within a second or so, and at most
 /// within ten.
@@ -45,9 +46,7 @@ impl Worker {
         let mut state = self.0.state();
         if !state.is_running {
             let shared = self.0.clone();
-            let thread = std::thread::Builder::new().name("turbowish-query".to_owned());
-            // Blocks signals in the thread: they go to threads of the application.
-            turbowish_unsafe::signal::apart(|| thread.spawn(move || run(&shared)))?;
+            thread::start("turbowish-query", move || run(&shared))?;
             state.is_running = true;
         }
         state.jobs.push_back(job);
