@@ -86,7 +86,7 @@ const PASSES: u32 = 1 << 1;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Origin {
-    /// The epoch, and above it the path of the call that created it.
+    /// The first two words of the call: the epoch, and the path of the call that created it.
     word: u64,
     birth: u64,
 }
@@ -105,7 +105,7 @@ impl Origin {
     #[inline]
     pub(crate) const fn new(epoch: u32, creator: PathId, birth: u64) -> Self {
         Self {
-            word: (creator as u64) << u32::BITS | epoch as u64,
+            word: (creator as u64) << u32::BITS | (epoch << FLAG_BITS) as u64,
             birth,
         }
     }
@@ -117,12 +117,12 @@ impl Origin {
 pub struct Call {
     /// The epoch it is registered with, [`FUSED`] and [`PASSES`]: what a poll compares first.
     word: u32,
-    state: u32,
-    /// Who polls it; 0 before the first poll.
-    pub(crate) path: PathId,
     /// The await point at which it waits, as a path; 0 if it does not wait. Before the first poll:
     /// the path of the call that created it; 0 if none did.
     pub(crate) unit: PathId,
+    state: u32,
+    /// Who polls it; 0 before the first poll.
+    pub(crate) path: PathId,
     pub(crate) running: u64,
     pub(crate) inclusive: u64,
     /// Of the operand of an await: the part of `inclusive` that its caller knows of. Of any other
@@ -147,10 +147,10 @@ impl Call {
     #[must_use]
     pub const fn new(origin: Origin) -> Self {
         Self {
-            word: (origin.word as u32) << FLAG_BITS,
+            word: origin.word as u32,
+            unit: (origin.word >> u32::BITS) as u32,
             state: 0,
             path: 0,
-            unit: (origin.word >> u32::BITS) as u32,
             running: 0,
             inclusive: 0,
             told_or_suspended: origin.birth,
