@@ -112,18 +112,21 @@ impl Origin {
 }
 
 /// One call's own account. A call never overlaps itself, so plain fields suffice.
+///
+/// The fields that are zero in a new call lie between the others: sixteen bytes of zeros in a row
+/// would be set as one block, and copied through memory each time that the call is moved.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Call {
+    pub(crate) running: u64,
+    /// Who polls it; 0 before the first poll.
+    pub(crate) path: PathId,
     /// The epoch it is registered with, [`FUSED`] and [`PASSES`]: what a poll compares first.
     word: u32,
     /// The await point at which it waits, as a path; 0 if it does not wait. Before the first poll:
     /// the path of the call that created it; 0 if none did.
     pub(crate) unit: PathId,
     state: u32,
-    /// Who polls it; 0 before the first poll.
-    pub(crate) path: PathId,
-    pub(crate) running: u64,
     pub(crate) inclusive: u64,
     /// Of the operand of an await: the part of `inclusive` that its caller knows of. Of any other
     /// call: end of the last poll that ended pending, in ticks. Before the first poll: the number
