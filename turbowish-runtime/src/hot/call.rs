@@ -124,7 +124,7 @@ where
 {
     type Output = F::Output;
 
-    #[inline]
+    // Without `#[inline]`: a future that is awaited at several places would be compiled at each.
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
         let this = self.project();
         let is_straight = straight::is_straight(&this.state.account);
@@ -167,7 +167,9 @@ where
 impl Drop for CallState {
     #[inline]
     fn drop(&mut self) {
-        drop_state(self);
+        if self.account.is_open() {
+            forget(self);
+        }
     }
 }
 
@@ -335,13 +337,6 @@ fn open_in(thread: &ThreadLedger, state: &mut CallState, bytes: usize) -> Option
         state.proc.is_created_early();
     }
     Some(opened)
-}
-
-#[inline(never)]
-extern "C" fn drop_state(state: &mut CallState) {
-    if state.account.is_open() {
-        forget(state);
-    }
 }
 
 /// Records the drop of a call.
