@@ -231,7 +231,7 @@ mod tests {
         crowd.pick(&claimed);
         let picked = crowd.picked().iter().map(|one| one.meta.id);
         let picked: Set<u64> = picked.collect();
-        assert!(picked.is_superset(&claimed) && picked.is_superset(&woken));
+        assert!(claimed.is_subset(&picked) && woken.is_subset(&picked));
         // Tasks that nothing can wake any more are picked.
         let wakers = std::mem::take(&mut *WAKERS.lock().expect("no panic"));
         drop(wakers);
