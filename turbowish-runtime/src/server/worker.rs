@@ -7,7 +7,6 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::lock;
-use crate::hot::thread;
 
 /// Time that the thread stays without jobs: a console asks again within a second or so, and at most
 /// within ten.
@@ -46,7 +45,11 @@ impl Worker {
         let mut state = self.0.state();
         if !state.is_running {
             let shared = self.0.clone();
-            thread::start("turbowish-query", move || run(&shared))?;
+            let thread = std::thread::Builder::new().name("turbowish-query".to_owned());
+            // Boxed as for other threads: the code that starts one is then compiled once.
+            let work: Box<dyn FnOnce() + Send> = Box::new(move || run(&shared));
+            // Blocks signals in the thread: they go to threads of the application.
+            turbowish_unsafe::signal::apart(|| thread.spawn(work))?;
             state.is_running = true;
         }
         state.jobs.push_back(job);

@@ -6,7 +6,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::class::{Alphabet, Class};
-use super::program::{At, Step};
+use super::program::{At, MachineStep};
 use crate::ordered::Map;
 
 /// Size of the states, in bytes: beyond it they are forgotten, and made again.
@@ -24,7 +24,7 @@ const FIRST: State = 2;
 
 /// An expression that is ready to read texts.
 pub(super) struct Automaton {
-    steps: Vec<Step>,
+    steps: Vec<MachineStep>,
     classes: Vec<Class>,
     alphabet: Alphabet,
 }
@@ -50,7 +50,7 @@ pub(super) struct States {
 
 /// The steps that are reached without reading a character.
 struct Closure<'a> {
-    steps: &'a [Step],
+    steps: &'a [MachineStep],
     seen: Vec<bool>,
     /// Steps that hold only at the end of the text.
     ends: Vec<At>,
@@ -59,7 +59,7 @@ struct Closure<'a> {
 }
 
 impl Automaton {
-    pub(super) fn new(steps: Vec<Step>, classes: Vec<Class>) -> Self {
+    pub(super) fn new(steps: Vec<MachineStep>, classes: Vec<Class>) -> Self {
         Self {
             alphabet: Alphabet::of(&classes),
             steps,
@@ -92,7 +92,7 @@ impl Automaton {
         let mut after = Vec::new();
         for at in states.at(state).map_or(&[][..], |places| &places.steps) {
             let class = match self.steps.get(usize::from(*at)) {
-                Some(Step::Letter(class)) => self.classes.get(usize::from(*class)),
+                Some(MachineStep::Letter(class)) => self.classes.get(usize::from(*class)),
                 _ => None,
             };
             if class.is_some_and(|class| self.alphabet.is_in(number, class)) {
@@ -141,7 +141,8 @@ impl Closure<'_> {
     /// The steps reached that read a character, in order.
     fn letters(&self) -> Box<[At]> {
         let all = (0..).zip(self.steps).zip(&self.seen);
-        let letters = all.filter(|((_, step), seen)| **seen && matches!(step, Step::Letter(_)));
+        let letters =
+            all.filter(|((_, step), seen)| **seen && matches!(step, MachineStep::Letter(_)));
         letters.map(|((at, _), _)| at).collect()
     }
 
@@ -154,12 +155,12 @@ impl Closure<'_> {
                 continue;
             }
             match &self.steps[usize::from(at)] {
-                Step::Start if self.is_start => open.push(at + 1),
-                Step::Letter(_) | Step::Start => {}
-                Step::End if is_end => open.push(at + 1),
-                Step::End => self.ends.push(at),
-                Step::Fork(one, other) => open.extend([*one, *other]),
-                Step::Match => self.matched = true,
+                MachineStep::Start if self.is_start => open.push(at + 1),
+                MachineStep::Letter(_) | MachineStep::Start => {}
+                MachineStep::End if is_end => open.push(at + 1),
+                MachineStep::End => self.ends.push(at),
+                MachineStep::Fork(one, other) => open.extend([*one, *other]),
+                MachineStep::Match => self.matched = true,
             }
         }
     }

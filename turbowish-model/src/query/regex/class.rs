@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 pub(super) enum Class {
     /// From one character to another, both included.
     Range(u32, u32),
-    Kind(Kind),
+    Kind(LetterKind),
     Not(Box<Class>),
     Union(Vec<Class>),
     Both(Box<(Class, Class)>),
@@ -16,7 +16,7 @@ pub(super) enum Class {
 
 /// What Unicode says about a character: `\d` `\s` `\w`. A digit is also in `\w`.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum LetterKind {
     Other,
     Word,
     Digit,
@@ -57,10 +57,12 @@ impl Class {
         }
     }
 
-    fn has(&self, letter: u32, kind: Kind) -> bool {
+    fn has(&self, letter: u32, kind: LetterKind) -> bool {
         match self {
             Self::Range(first, last) => (*first..=*last).contains(&letter),
-            Self::Kind(wanted) => kind == *wanted || (*wanted, kind) == (Kind::Word, Kind::Digit),
+            Self::Kind(wanted) => {
+                kind == *wanted || (*wanted, kind) == (LetterKind::Word, LetterKind::Digit)
+            }
             Self::Not(class) => !class.has(letter, kind),
             Self::Union(all) => all.iter().any(|class| class.has(letter, kind)),
             Self::Both(both) => both.0.has(letter, kind) && both.1.has(letter, kind),
@@ -88,7 +90,7 @@ impl Class {
     }
 }
 
-impl Kind {
+impl LetterKind {
     fn of(letter: char) -> Self {
         if letter.is_numeric() {
             Self::Digit
@@ -147,17 +149,22 @@ impl Alphabet {
     fn search(&self, letter: char) -> usize {
         let range = self.edges.partition_point(|edge| *edge <= letter as u32) - 1;
         match self.kinds {
-            true => range * KINDS + Kind::of(letter) as usize,
+            true => range * KINDS + LetterKind::of(letter) as usize,
             false => range,
         }
     }
 
     /// Whether a class contains the characters with a number.
     pub(super) fn is_in(&self, number: usize, class: &Class) -> bool {
-        let kinds = [Kind::Other, Kind::Word, Kind::Digit, Kind::Space];
+        let kinds = [
+            LetterKind::Other,
+            LetterKind::Word,
+            LetterKind::Digit,
+            LetterKind::Space,
+        ];
         let (range, kind) = match self.kinds {
             true => (number / KINDS, kinds[number % KINDS]),
-            false => (number, Kind::Other),
+            false => (number, LetterKind::Other),
         };
         self.edges
             .get(range)

@@ -14,7 +14,7 @@ const STEP_SIZE: usize = 64;
 pub(super) type At = u16;
 
 /// A step of the machine. It goes on with the next one, unless it says otherwise.
-pub(super) enum Step {
+pub(super) enum MachineStep {
     /// Reads a character of the class with this number.
     Letter(At),
     Start,
@@ -28,13 +28,13 @@ pub(super) enum Step {
 pub(super) struct TooLarge;
 
 struct Compiler<'c> {
-    steps: Vec<Step>,
+    steps: Vec<MachineStep>,
     classes: &'c [Class],
     size: usize,
 }
 
-/// The steps of an expression, the last of which is [`Step::Match`].
-pub(super) fn compile(tree: &Tree, classes: &[Class]) -> Result<Vec<Step>, TooLarge> {
+/// The steps of an expression, the last of which is [`MachineStep::Match`].
+pub(super) fn compile(tree: &Tree, classes: &[Class]) -> Result<Vec<MachineStep>, TooLarge> {
     // Also those that `{0}` leaves out.
     if classes.iter().map(Class::size).sum::<usize>() > MAX_SIZE / STEP_SIZE {
         return Err(TooLarge);
@@ -45,7 +45,7 @@ pub(super) fn compile(tree: &Tree, classes: &[Class]) -> Result<Vec<Step>, TooLa
         size: 0,
     };
     compiler.tree(tree)?;
-    compiler.add(Step::Match)?;
+    compiler.add(MachineStep::Match)?;
     Ok(compiler.steps)
 }
 
@@ -55,9 +55,11 @@ impl Compiler<'_> {
         self.steps.len() as At
     }
 
-    fn add(&mut self, step: Step) -> Result<At, TooLarge> {
+    fn add(&mut self, step: MachineStep) -> Result<At, TooLarge> {
         let parts = match step {
-            Step::Letter(class) => self.classes.get(usize::from(class)).map_or(1, Class::size),
+            MachineStep::Letter(class) => {
+                self.classes.get(usize::from(class)).map_or(1, Class::size)
+            }
             _ => 1,
         };
         self.size += parts * STEP_SIZE;
@@ -71,12 +73,12 @@ impl Compiler<'_> {
     /// Adds a fork to the step after it, and to one that is set later.
     fn fork(&mut self) -> Result<At, TooLarge> {
         let next = self.next() + 1;
-        self.add(Step::Fork(next, next))
+        self.add(MachineStep::Fork(next, next))
     }
 
     /// Sets the other end of a fork.
     fn set(&mut self, fork: At, to: At) {
-        if let Some(Step::Fork(_, other)) = self.steps.get_mut(usize::from(fork)) {
+        if let Some(MachineStep::Fork(_, other)) = self.steps.get_mut(usize::from(fork)) {
             *other = to;
         }
     }
@@ -87,13 +89,13 @@ impl Compiler<'_> {
             // More classes than steps fit in do not get here: each takes a step.
             Tree::Letter(class) => {
                 let class = At::try_from(*class).map_err(|_| TooLarge)?;
-                self.add(Step::Letter(class))?;
+                self.add(MachineStep::Letter(class))?;
             }
             Tree::Start => {
-                self.add(Step::Start)?;
+                self.add(MachineStep::Start)?;
             }
             Tree::End => {
-                self.add(Step::End)?;
+                self.add(MachineStep::End)?;
             }
             Tree::All(all) => {
                 for tree in all {
@@ -130,14 +132,14 @@ impl Compiler<'_> {
         for tree in others {
             let fork = self.fork()?;
             self.tree(tree)?;
-            let end = self.add(Step::Fork(0, 0))?;
+            let end = self.add(MachineStep::Fork(0, 0))?;
             ends.push(end);
             self.set(fork, end + 1);
         }
         self.tree(last)?;
         let next = self.next();
         for end in ends {
-            self.steps[usize::from(end)] = Step::Fork(next, next);
+            self.steps[usize::from(end)] = MachineStep::Fork(next, next);
         }
         Ok(())
     }
@@ -161,11 +163,11 @@ impl Compiler<'_> {
         if least == 0 {
             let fork = self.fork()?;
             self.tree(tree)?;
-            self.add(Step::Fork(begin, begin))?;
+            self.add(MachineStep::Fork(begin, begin))?;
             self.set(fork, self.next());
         } else {
             self.tree(tree)?;
-            self.add(Step::Fork(begin, self.next() + 1))?;
+            self.add(MachineStep::Fork(begin, self.next() + 1))?;
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use super::class::{Class, Kind};
+use super::class::{Class, LetterKind};
 
 /// Maximum depth of nested groups, classes and repetitions.
 const MAX_DEPTH: u32 = 32;
@@ -23,7 +23,7 @@ pub(super) enum Tree {
 
 type Parsed<T> = Result<T, &'static str>;
 
-pub(super) struct Parser<'t> {
+pub(super) struct RegexParser<'t> {
     rest: &'t str,
     depth: u32,
     /// Whether `.` is also a newline: `(?-s)` says no, until its group ends.
@@ -33,7 +33,7 @@ pub(super) struct Parser<'t> {
 
 /// Parses an expression into its tree, and the classes of characters that it contains.
 pub(super) fn parse(text: &str) -> Parsed<(Tree, Vec<Class>)> {
-    let mut parser = Parser {
+    let mut parser = RegexParser {
         rest: text,
         depth: 0,
         dot_is_all: true,
@@ -46,7 +46,7 @@ pub(super) fn parse(text: &str) -> Parsed<(Tree, Vec<Class>)> {
     }
 }
 
-impl Parser<'_> {
+impl RegexParser<'_> {
     fn peek(&self) -> Option<char> {
         self.rest.chars().next()
     }
@@ -234,9 +234,9 @@ impl Parser<'_> {
     fn escape(&mut self) -> Parsed<Class> {
         let letter = self.next().ok_or("incomplete escape sequence")?;
         let class = match letter {
-            'd' | 'D' => Class::Kind(Kind::Digit),
-            's' | 'S' => Class::Kind(Kind::Space),
-            'w' | 'W' => Class::Kind(Kind::Word),
+            'd' | 'D' => Class::Kind(LetterKind::Digit),
+            's' | 'S' => Class::Kind(LetterKind::Space),
+            'w' | 'W' => Class::Kind(LetterKind::Word),
             'b' | 'B' => return Err("\\b and \\B are not supported"),
             'p' | 'P' => {
                 return Err("Unicode classes other than \\d, \\s and \\w are not supported");
