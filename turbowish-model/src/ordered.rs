@@ -69,6 +69,12 @@ impl<K, V> Map<K, V> {
         self.chunks.iter_mut().flatten().map(|(_, value)| value)
     }
 
+    /// The entries, in the order of their keys, to change their values.
+    pub fn iter_mut(&mut self) -> impl DoubleEndedIterator<Item = (&K, &mut V)> {
+        let entries = self.chunks.iter_mut().flatten();
+        entries.map(|(key, value)| (&*key, value))
+    }
+
     /// The values, in the order of their keys.
     pub fn into_values(self) -> impl DoubleEndedIterator<Item = V> {
         self.into_iter().map(|(_, value)| value)

@@ -3,9 +3,9 @@
 //! even an allocator may count.
 
 use std::panic::Location;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
+use once_cell::race::OnceRef;
 use turbowish_model::account::metrics::{MetricKey, SITE_LIMIT};
 use turbowish_model::collect::metric_rows::MetricName;
 use turbowish_model::event::UserEvent;
@@ -115,15 +115,16 @@ const NO_ROOM: u32 = u32::MAX;
 
 /// Counters and gauges of this process.
 struct MetricList {
-    /// Not a vector: that would allocate, and the caller may be an allocator.
-    by_number: [OnceLock<&'static Metric>; SITE_LIMIT as usize],
+    /// Not a vector: that would allocate, and the caller may be an allocator. All zero at first, so
+    /// it takes no room in the program's file.
+    by_number: [OnceRef<'static, Metric>; SITE_LIMIT as usize],
     next: AtomicU32,
     /// Number of values that were discarded.
     lost: AtomicU64,
 }
 
 static METRICS: MetricList = MetricList {
-    by_number: [const { OnceLock::new() }; SITE_LIMIT as usize],
+    by_number: [const { OnceRef::new() }; SITE_LIMIT as usize],
     next: AtomicU32::new(0),
     lost: AtomicU64::new(0),
 };

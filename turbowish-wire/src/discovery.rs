@@ -13,6 +13,8 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
+use turbowish_model::sorting;
+
 /// Environment variable with the path of the folder.
 pub const RUNTIME_DIR: &str = "TURBOWISH_RUNTIME_DIR";
 
@@ -143,7 +145,7 @@ pub fn entries(folder: &Path) -> io::Result<Vec<Entry>> {
             entries.push(Entry { pid, socket });
         }
     }
-    entries.sort_unstable();
+    sorting::ascending(&mut entries);
     Ok(entries)
 }
 
@@ -171,6 +173,8 @@ mod tests {
     use std::fs;
     use std::os::unix::fs::{PermissionsExt, symlink};
     use std::path::{Path, PathBuf};
+
+    use turbowish_model::sorting;
 
     use super::{candidates, entries, is_alive, pid_of, prepare};
 

@@ -86,7 +86,7 @@ const PASSES: u32 = 1 << 1;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Origin {
-    /// The epoch, and above it the path of the call that created it.
+    /// The first two words of the call: the epoch, and the path of the call that created it.
     word: u64,
     birth: u64,
 }
@@ -105,25 +105,28 @@ impl Origin {
     #[inline]
     pub(crate) const fn new(epoch: u32, creator: PathId, birth: u64) -> Self {
         Self {
-            word: (creator as u64) << u32::BITS | epoch as u64,
+            word: (creator as u64) << u32::BITS | (epoch << FLAG_BITS) as u64,
             birth,
         }
     }
 }
 
 /// One call's own account. A call never overlaps itself, so plain fields suffice.
+///
+/// The fields that are zero in a new call lie between the others: sixteen bytes of zeros in a row
+/// would be set as one block, and copied through memory each time that the call is moved.
 // Packed, so that a program can keep four bytes of its own beside it without padding.
 #[derive(Clone, Debug)]
 #[repr(C, packed(4))]
 pub struct Call {
+    pub(crate) running: u64,
     /// The epoch it is registered with, [`FUSED`] and [`PASSES`]: what a poll compares first.
     word: u32,
-    state: u32,
     /// The await point at which it waits, or who polls it if it does not wait at a known one:
     /// [`Paths::polled_by`](crate::account::paths::Paths::polled_by) tells the latter from either.
     /// Before the first poll: the path of the call that created it; 0 if none did.
     pub(crate) unit: PathId,
-    pub(crate) running: u64,
+    state: u32,
     pub(crate) inclusive: u64,
     /// Of the operand of an await: the part of `inclusive` that its caller knows of. Of any other
     /// call: end of the last poll that ended pending, in ticks. Before the first poll: the number
@@ -147,9 +150,9 @@ impl Call {
     #[must_use]
     pub const fn new(origin: Origin) -> Self {
         Self {
-            word: (origin.word as u32) << FLAG_BITS,
-            state: 0,
+            word: origin.word as u32,
             unit: (origin.word >> u32::BITS) as u32,
+            state: 0,
             running: 0,
             inclusive: 0,
             told_or_suspended: origin.birth,

@@ -134,7 +134,7 @@ impl Distribution {
         self.sum_ns = self.sum_ns.saturating_add(other.sum_ns);
         self.max_ns = self.max_ns.max(other.max_ns);
         self.buckets.extend_from_slice(&other.buckets);
-        self.buckets.sort_unstable_by_key(|&(upper, _)| upper);
+        crate::sorting::by_key(&mut self.buckets, |&(upper, _)| upper);
         self.buckets.dedup_by(|next, kept| {
             let same = next.0 == kept.0;
             if same {

@@ -126,33 +126,29 @@ where
 {
     type Output = F::Output;
 
-    #[inline]
+    // Without `#[inline]`: a future that is awaited at several places would be compiled at each.
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
         let this = self.project();
+        let is_straight = straight::is_straight(&this.state.account);
         // Built here and closed in place: a guard that is moved would be copied through memory.
         let mut open = OpenPoll {
             state: this.state,
-            epoch: 0,
-            depth: CLOSED,
+            epoch: if is_straight { NO_EPOCH } else { 0 },
+            depth: if is_straight { STRAIGHT } else { CLOSED },
             waker: PollWaker::Inherited,
         };
-        let lent = if straight::is_straight(&open.state.account) {
-            open.depth = STRAIGHT;
-            open.epoch = NO_EPOCH;
-            BorrowedWaker::same(cx.waker())
-        } else if switch::concerns_polls() {
+        let mut lent = BorrowedWaker::same(cx.waker());
+        if !is_straight && switch::concerns_polls() {
             match begin(&mut open, size_of::<F>(), cx.waker()) {
-                Ok(lent) => lent,
+                Ok(given) => lent = given,
                 Err(PausedPoll { .. }) => return Poll::Pending,
             }
-        } else {
-            BorrowedWaker::same(cx.waker())
-        };
+        }
         // One poll of the future for all cases: two would be compiled twice.
         let polled = this.future.poll(&mut Context::from_waker(lent.waker()));
         if open.epoch != 0 {
             if open.epoch == NO_EPOCH && polled.is_pending() && straight::is_settled() {
-                open.depth = CLOSED;
+                std::mem::forget(open);
                 return polled;
             }
             end(
@@ -164,6 +160,8 @@ where
                 },
             );
         }
+        // Closed: only a poll that unwinds drops it.
+        std::mem::forget(open);
         polled
     }
 }
@@ -529,15 +527,16 @@ fn close_given(
 impl Drop for OpenPoll<'_> {
     #[inline]
     fn drop(&mut self) {
-        if self.depth != CLOSED {
-            unwound(self);
-        }
+        unwound(self);
     }
 }
 
 /// Closes a frame without a result.
 #[cold]
 extern "C" fn unwound(open: &mut OpenPoll<'_>) {
+    if open.depth == CLOSED {
+        return;
+    }
     let how = if std::thread::panicking() {
         PollEnd::Panic
     } else {

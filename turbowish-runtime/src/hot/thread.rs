@@ -99,8 +99,7 @@ pub(crate) fn start(
     name: &str,
     work: impl FnOnce() + Send + 'static,
 ) -> io::Result<JoinHandle<()>> {
-    let thread = std::thread::Builder::new().name(name.to_owned());
-    turbowish_unsafe::signal::apart(|| thread.spawn(work))
+    turbowish_unsafe::signal::apart(|| spawn(name, Box::new(work)))
 }
 
 /// Starts a TurboWish thread.
@@ -109,6 +108,11 @@ pub(crate) fn start(
     name: &str,
     work: impl FnOnce() + Send + 'static,
 ) -> io::Result<JoinHandle<()>> {
+    spawn(name, Box::new(work))
+}
+
+/// Boxed, so that the code that starts a thread is compiled once.
+fn spawn(name: &str, work: Box<dyn FnOnce() + Send>) -> io::Result<JoinHandle<()>> {
     let thread = std::thread::Builder::new().name(name.to_owned());
     thread.spawn(work)
 }

@@ -16,14 +16,13 @@ mod resource;
 mod sliding_window;
 mod tree;
 
-use std::collections::BTreeSet;
-
 use turbowish_model::account::resource::Reading;
 use turbowish_model::account::time::Scale;
 use turbowish_model::collect::assemble::Assembly;
 use turbowish_model::diagnose::situation::{
     Ended, OpenPoll, Resource, Situation, Task, TaskKind, Wake, Wakes, WorkerThread,
 };
+use turbowish_model::ordered::Set;
 use turbowish_model::snapshot::{Place, TaskState};
 
 use self::crowd::{Crowd, Pick};
@@ -120,8 +119,8 @@ impl Scout {
 }
 
 /// The tasks that use a resource: one missing from a situation would be taken for ended.
-pub(super) fn claims(resources: &[Reading]) -> BTreeSet<u64> {
-    let mut claims = BTreeSet::new();
+pub(super) fn claims(resources: &[Reading]) -> Set<u64> {
+    let mut claims = Set::new();
     for reading in resources {
         let waiters = reading.waiters.iter().map(|waiter| waiter.who.task);
         let holders = reading.holders.iter().map(|holder| holder.who.task);

@@ -11,6 +11,7 @@ use turbowish_model::collect::read::OpenPollReading;
 use turbowish_model::query::TaskSource;
 use turbowish_model::snapshot::unique_suffix::UniqueSuffixes;
 use turbowish_model::snapshot::{Spot, TaskParts, TaskRow, TaskState, TasksByState, WakerRow};
+use turbowish_model::sorting;
 
 use super::claims::Claims;
 use crate::hot::current::THREAD;
@@ -183,7 +184,7 @@ fn shown(branches: &[Row], epoch: u32) -> Vec<BranchReading> {
     });
     let mut shown: Vec<BranchReading> = readings.collect();
     if shown.len() > BRANCHES {
-        shown.sort_by_key(|branch| (branch.woken.is_none(), branch.id));
+        sorting::by_key(&mut shown, |branch| (branch.woken.is_none(), branch.id));
         shown.truncate(BRANCHES);
     }
     shown

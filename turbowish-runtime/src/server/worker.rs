@@ -46,8 +46,10 @@ impl Worker {
         if !state.is_running {
             let shared = self.0.clone();
             let thread = std::thread::Builder::new().name("turbowish-query".to_owned());
+            // Boxed as for other threads: the code that starts one is then compiled once.
+            let work: Box<dyn FnOnce() + Send> = Box::new(move || run(&shared));
             // Blocks signals in the thread: they go to threads of the application.
-            turbowish_unsafe::signal::apart(|| thread.spawn(move || run(&shared)))?;
+            turbowish_unsafe::signal::apart(|| thread.spawn(work))?;
             state.is_running = true;
         }
         state.jobs.push_back(job);

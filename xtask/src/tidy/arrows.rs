@@ -45,7 +45,7 @@ const GRAPH: &[Arrows] = &[
         package: "turbowish-model",
         ours: &[],
         optional: &[],
-        outside: Some(&["once_cell", "regex-automata", "regex-syntax"]),
+        outside: Some(&["once_cell"]),
     },
     // Only tests link it.
     Arrows {

@@ -1,10 +1,10 @@
 //! Sums of one proc over all threads, with its await points and its callers.
 
-use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use crate::account::counters::{POPULATIONS, Population, SUMS, Sum};
 use crate::account::histogram::Buckets;
+use crate::ordered::Map;
 
 /// Waits at one await point, over all threads. Times are in ticks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -71,7 +71,7 @@ pub struct ProcStats {
     /// Indexed by await point plus one; 0 is the unknown await point.
     pub sites: Vec<SiteStats>,
     /// Keyed by the other proc's id.
-    pub edges: BTreeMap<u32, EdgeStats>,
+    pub edges: Map<u32, EdgeStats>,
 }
 
 fn live(begun: u64, over: u64) -> u64 {
@@ -273,7 +273,7 @@ impl ProcStats {
             site.cancelled = site.cancelled.wrapping_sub(before.cancelled);
             site.spurious = site.spurious.wrapping_sub(before.spurious);
         }
-        for (proc, edge) in &mut grown.edges {
+        for (proc, edge) in grown.edges.iter_mut() {
             let Some(before) = earlier.edges.get(proc) else {
                 continue;
             };

@@ -10,7 +10,7 @@ use crate::sorting;
 #[must_use]
 pub fn nearest<R: Row>(key: &str) -> Option<String> {
     if let Some((family, percent)) = percentile_of::<R>(key)
-        && let Ok(wanted) = percent.parse::<f64>()
+        && let Some(wanted) = thousandths(percent)
     {
         let nearest = nearest_percentile(percent, wanted);
         return Some(format!("{}_p{nearest}", family.prefix));
@@ -20,17 +20,31 @@ pub fn nearest<R: Row>(key: &str) -> Option<String> {
     closest(key, known).map(String::from)
 }
 
-fn nearest_percentile(percent: &str, wanted: f64) -> &'static str {
+/// A decimal number in thousandths; what comes after them is left out.
+///
+/// Written out, because the standard library's parser of numbers that are not whole takes 15 KB.
+fn thousandths(text: &str) -> Option<u64> {
+    let (whole, part) = text.split_once('.').unwrap_or((text, ""));
+    let all = || whole.bytes().chain(part.bytes());
+    if all().next().is_none() || !all().all(|c| c.is_ascii_digit()) {
+        return None;
+    }
+    let part = part.bytes().chain([b'0'; 3]).take(3);
+    let digits = whole.bytes().chain(part);
+    Some(digits.fold(0_u64, |number, digit| {
+        number
+            .saturating_mul(10)
+            .saturating_add((digit - b'0').into())
+    }))
+}
+
+fn nearest_percentile(percent: &str, wanted: u64) -> &'static str {
     // The start of a key that is still being typed is right.
     let other = |known: &str| !known.starts_with(percent);
-    let off = |known: &str| {
-        known
-            .parse()
-            .map_or(f64::MAX, |known: f64| (known - wanted).abs())
-    };
+    let off = |known: &str| thousandths(known).map_or(u64::MAX, |known| known.abs_diff(wanted));
     let mut known = PERCENTILES;
     sorting::by(&mut known, |a, b| {
-        let by_number = off(a).total_cmp(&off(b));
+        let by_number = off(a).cmp(&off(b));
         other(a).cmp(&other(b)).then(by_number)
     });
     known[0]

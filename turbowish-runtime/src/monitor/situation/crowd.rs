@@ -6,9 +6,10 @@
 //! or has done so little in total that no rule applies. Nothing is kept of such a task, here or in
 //! the situation.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::HashMap;
 
 use turbowish_model::account::task::{Glance, Pause};
+use turbowish_model::ordered::{Map, Set};
 
 use crate::hot::task::{self, TaskRow};
 use crate::monitor::collector::ThreadNow;
@@ -24,7 +25,7 @@ pub(in crate::monitor) struct Crowd {
     /// Number of the picked tasks that were read before the resources.
     early: usize,
     /// Wakes since the previous situation, by root proc.
-    pub(super) wakes: BTreeMap<u32, u64>,
+    pub(super) wakes: Map<u32, u64>,
 }
 
 /// Maximum number of polls of a task that has done little.
@@ -68,7 +69,7 @@ impl Crowd {
             pauses,
             picked: Vec::new(),
             early: 0,
-            wakes: BTreeMap::new(),
+            wakes: Map::new(),
         };
         let mut first_poll = first_polls(threads);
         for row in &crowd.rows {
@@ -100,11 +101,11 @@ impl Crowd {
 
     /// Adds the branches of the picked tasks, and picks tasks with woken branches.
     fn take_branches(&mut self) {
-        let picked: BTreeSet<u64> = self.picked.iter().map(|one| one.meta.id).collect();
+        let picked: Set<u64> = self.picked.iter().map(|one| one.meta.id).collect();
         let mut branches =
             task::branches(|branch| branch.is_woken() || picked.contains(&branch.owner()));
         let woken = branches.keys().filter(|task| !picked.contains(*task));
-        let woken: BTreeSet<u64> = woken.copied().collect();
+        let woken: Set<u64> = woken.copied().collect();
         for one in &mut self.picked {
             one.take_branches(&mut branches, &|| 0);
         }
@@ -112,9 +113,9 @@ impl Crowd {
     }
 
     /// Picks these tasks as well, with all of their branches.
-    pub(in crate::monitor) fn pick(&mut self, more: &BTreeSet<u64>) {
-        let known: BTreeSet<u64> = self.picked.iter().map(|one| one.meta.id).collect();
-        let more: BTreeSet<u64> = more.difference(&known).copied().collect();
+    pub(in crate::monitor) fn pick(&mut self, more: &Set<u64>) {
+        let known: Set<u64> = self.picked.iter().map(|one| one.meta.id).collect();
+        let more: Set<u64> = more.difference(&known).copied().collect();
         if more.is_empty() {
             return;
         }
@@ -152,11 +153,13 @@ impl Crowd {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::{BTreeSet, HashMap};
+    use std::collections::HashMap;
+
     use std::future::poll_fn;
     use std::pin::Pin;
     use std::sync::Mutex;
     use std::task::{Context, Poll, Waker};
+    use turbowish_model::ordered::Set;
 
     use turbowish_model::account::task::Glance;
 
@@ -208,7 +211,7 @@ mod tests {
             let ours = |root_of: u32| root(&names, root_of);
             let rows = crowd.rows().iter();
             let rows = rows.filter(|row| ours(row.root()));
-            let ids: BTreeSet<u64> = rows.map(TaskRow::id).collect();
+            let ids: Set<u64> = rows.map(TaskRow::id).collect();
             let picked = crowd.picked().iter();
             let picked = picked.filter(|one| ids.contains(&one.meta.id)).count();
             (crowd, ids, picked)
@@ -223,12 +226,12 @@ mod tests {
         let (mut crowd, ids, picked) = read(totals.at);
         assert_eq!(picked, 1);
         let woken = crowd.picked().iter().map(|one| one.meta.id);
-        let woken: BTreeSet<u64> = woken.collect();
-        let claimed: BTreeSet<u64> = ids.difference(&woken).copied().take(2).collect();
+        let woken: Set<u64> = woken.collect();
+        let claimed: Set<u64> = ids.difference(&woken).copied().take(2).collect();
         crowd.pick(&claimed);
         let picked = crowd.picked().iter().map(|one| one.meta.id);
-        let picked: BTreeSet<u64> = picked.collect();
-        assert!(picked.is_superset(&claimed) && picked.is_superset(&woken));
+        let picked: Set<u64> = picked.collect();
+        assert!(claimed.is_subset(&picked) && woken.is_subset(&picked));
         // Tasks that nothing can wake any more are picked.
         let wakers = std::mem::take(&mut *WAKERS.lock().expect("no panic"));
         drop(wakers);
