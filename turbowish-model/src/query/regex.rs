@@ -1,21 +1,19 @@
-//! Regular expression, matched by a lazy automaton in time linear in the text.
-
-mod automaton;
-mod class;
-mod program;
-mod syntax;
+//! Regular expression, matched in time linear in the text.
 
 use alloc::format;
 use alloc::string::String;
-use core::cell::RefCell;
 use core::fmt;
 
-use self::automaton::{Automaton, States};
+use regex_lite::RegexBuilder;
+
+/// Maximum depth of nested groups.
+const MAX_DEPTH: u32 = 32;
+/// Maximum size of a compiled expression in bytes: `a{1000}` is short, but expensive to match.
+const MAX_SIZE: usize = 256 << 10;
 
 /// A compiled expression. Matches anywhere in a text unless `^` and `$` say otherwise.
 pub(super) struct Regex {
-    automaton: Automaton,
-    states: RefCell<States>,
+    expression: regex_lite::Regex,
     exact_case: bool,
 }
 
@@ -26,13 +24,11 @@ impl Regex {
     ///
     /// The error in the expression, as text.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
-        let parsed = syntax::parse(text);
-        let (tree, classes) = parsed.map_err(|fault| format!("{fault} inside / /"))?;
-        let steps = program::compile(&tree, &classes);
-        let steps = steps.map_err(|program::TooLarge| "/regex/ is larger than 256 KiB")?;
+        let mut builder = RegexBuilder::new(text);
+        builder.dot_matches_new_line(true).nest_limit(MAX_DEPTH);
+        let built = builder.size_limit(MAX_SIZE).build();
         Ok(Self {
-            automaton: Automaton::new(steps, classes),
-            states: RefCell::default(),
+            expression: built.map_err(|fault| format!("{fault} inside / /"))?,
             exact_case: has_capital(text),
         })
     }
@@ -45,7 +41,7 @@ impl Regex {
 
     /// Whether the expression matches in a text.
     pub(super) fn is_in(&self, text: &str) -> bool {
-        self.automaton.is_in(&mut self.states.borrow_mut(), text)
+        self.expression.is_match(text)
     }
 }
 

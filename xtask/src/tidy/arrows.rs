@@ -45,7 +45,7 @@ const GRAPH: &[Arrows] = &[
         package: "turbowish-model",
         ours: &[],
         optional: &[],
-        outside: Some(&["once_cell"]),
+        outside: Some(&["once_cell", "regex-lite"]),
     },
     // Only tests link it.
     Arrows {

@@ -24,7 +24,7 @@ impl Ledger {
     /// Same as [`Ledger::poll_start`], and also returns what is new about the call.
     // Mostly it needs no write section: a reader takes the depth first, and looks at no frame above
     // it.
-    #[inline(always)]
+    #[inline(never)]
     pub fn open(&self, call: &mut Call, proc: ProcKey, t: u64, start: Start) -> Option<Opened> {
         let depth = self.depth();
         if depth >= DEPTH_LIMIT {

@@ -17,7 +17,7 @@ impl Ledger {
     /// Ends the poll at `depth`, and first those above it if any were left open (R3).
     ///
     /// Returns what this call's frame was charged, or `None` if no such poll is open (R2).
-    #[inline(always)]
+    #[inline(never)]
     pub fn poll_end(&self, call: &mut Call, depth: u32, t: u64, end: PollEnd) -> Option<Charge> {
         let open = self.depth();
         if depth >= open {

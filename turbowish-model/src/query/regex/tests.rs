@@ -1,14 +1,8 @@
-//! Tests of regular expressions, by example and against the crate `regex-automata`.
+//! Tests of regular expressions, by example.
 
 use alloc::format;
-use alloc::string::String;
-use alloc::vec::Vec;
 
-use proptest::prelude::{Strategy, prop, proptest};
-use regex_automata::hybrid::dfa::DFA;
-use regex_automata::nfa::thompson::{Compiler, Config};
-use regex_automata::{Input, MatchError};
-use regex_syntax::ParserBuilder;
+use proptest::proptest;
 
 use super::Regex;
 
@@ -63,6 +57,7 @@ fn it_finds_what_it_says() {
     check("^a**$", &["", "aa"], &["b"]);
     check("^a{2}$", &["aa"], &["a", "aaa"]);
     check("^[\\W]$", &["-"], &["a"]);
+    check("\\bget\\b", &["db get", "get(x)"], &["get_all", "widget"]);
 }
 
 #[test]
@@ -87,7 +82,6 @@ fn what_it_does_not_know_it_refuses() {
         "*",
         "+a",
         "\\",
-        "\\b",
         "a|*",
         "\\q",
         "\\p{Klingon}",
@@ -95,11 +89,9 @@ fn what_it_does_not_know_it_refuses() {
         assert!(!fault(pattern).is_empty());
     }
     let nested = format!("{}{}", "(".repeat(40), ")".repeat(40));
-    assert!(fault(&nested).contains("32"));
-    let too_large = "/regex/ is larger than 256 KiB";
-    for pattern in ["a{2000}{2000}", "(\\w{50}){50}"] {
-        assert_eq!(fault(pattern), too_large);
-    }
+    assert!(fault(&nested).contains("too much nesting"));
+    let too_large = "compiled regex exceeded size limit inside / /";
+    assert_eq!(fault("a{2000}{2000}"), too_large);
 }
 
 #[test]
@@ -113,113 +105,7 @@ fn what_takes_others_for_ever_takes_no_time() {
     );
 }
 
-/// Whether another implementation finds an expression in each text; none if it refuses it.
-fn others(pattern: &str, texts: &[String]) -> Option<Vec<bool>> {
-    let mut parser = ParserBuilder::new();
-    let parser = parser.nest_limit(1_000).dot_matches_new_line(true);
-    let expression = parser.build().parse(pattern).ok()?;
-    let nfa = Compiler::new()
-        .configure(Config::new())
-        .build_from_hir(&expression);
-    let automaton = DFA::builder().build_from_nfa(nfa.ok()?).ok()?;
-    let mut cache = automaton.create_cache();
-    let is_in = |text: &String| -> Result<bool, MatchError> {
-        let found = automaton.try_search_fwd(&mut cache, &Input::new(text).earliest(true));
-        Ok(found?.is_some())
-    };
-    texts.iter().map(is_in).collect::<Result<_, _>>().ok()
-}
-
-/// The syntax in pieces, so that a random row of them is often an expression.
-fn pieces() -> impl Strategy<Value = String> {
-    let pieces = [
-        "a",
-        "b",
-        "é",
-        "1",
-        "_",
-        "-",
-        " ",
-        ".",
-        "^",
-        "$",
-        "|",
-        "|",
-        "(",
-        "(",
-        "(?:",
-        "(?P<n>",
-        ")",
-        ")",
-        ")",
-        "*",
-        "+",
-        "?",
-        "{2}",
-        "{1,}",
-        "{0,2}",
-        "{3,2}",
-        "{",
-        "}",
-        "[",
-        "[",
-        "[^",
-        "]",
-        "]",
-        "]",
-        "&&",
-        "--",
-        "~~",
-        "a-é",
-        "1-9",
-        "\\d",
-        "\\D",
-        "\\w",
-        "\\W",
-        "\\s",
-        "\\S",
-        "\\.",
-        "\\-",
-        "\\x61",
-        "\\u{e9}",
-        "\\q",
-        "\\A",
-        "\\z",
-        "\\n",
-        "\n",
-        "[:alpha:]",
-        "[:^digit:]",
-        "(?-s)",
-        "(?s:",
-        "(?U-s:",
-        "(?-s:",
-        "(?",
-        "\\",
-    ];
-    let row = prop::collection::vec(prop::sample::select(pieces.to_vec()), 0..12);
-    row.prop_map(|row| row.concat())
-}
-
 proptest! {
-    #[test]
-    fn it_finds_what_the_crate_regex_finds(
-        pattern in pieces(),
-        texts in prop::collection::vec("[ab1_é \n\u{3b1}.-]{0,6}", 1..8),
-    ) {
-        // No name occurs twice, which is not allowed there.
-        let mut copy = String::new();
-        for (nth, part) in pattern.split("(?P<n>").enumerate() {
-            if nth > 0 {
-                copy.push_str(&format!("(?P<n{nth}>"));
-            }
-            copy.push_str(part);
-        }
-        let expected = others(&copy, &texts);
-        let found = Regex::parse(&copy).ok();
-        let found = found.map(|regex| texts.iter().map(|text| regex.is_in(text)).collect());
-        assert_eq!(found, expected, "{copy:?} in {texts:?}");
-    }
-
     #[test]
     fn any_text_is_parsed_or_refused(pattern in ".{0,40}", text in ".{0,20}") {
         if let Ok(regex) = Regex::parse(&pattern) {

@@ -600,8 +600,11 @@ fn mistakes_in_regular_expressions_are_named() {
     check("/^kv", "unmatched /; put a path in quotes");
     let path = "/regex/ ends at its second /; put a path in quotes";
     check("/var/kv/src", path);
-    check("/a(/", "unclosed group inside / /");
-    check("/a{9999}{9999}/", "/regex/ is larger than 256 KiB");
+    check("/a(/", "found open group without closing ')' inside / /");
+    check(
+        "/a{9999}{9999}/",
+        "compiled regex exceeded size limit inside / /",
+    );
 }
 
 #[test]
