@@ -174,8 +174,6 @@ mod tests {
     use std::os::unix::fs::{PermissionsExt, symlink};
     use std::path::{Path, PathBuf};
 
-    use turbowish_model::sorting;
-
     use super::{candidates, entries, is_alive, pid_of, prepare};
 
     #[test]

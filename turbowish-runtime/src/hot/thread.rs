@@ -55,7 +55,8 @@ thread_local! {
     /// Whether this is a TurboWish thread.
     static OURS: Cell<bool> = const { Cell::new(false) };
     static OWN: Own<ThreadLedger> = const { Own::new() };
-    /// Dropped with the thread, so that the monitor can tell that the ledger has no writer any more.
+    /// Dropped with the thread, so that the monitor can tell that the ledger has no writer any
+    /// more.
     static EXIT: ThreadExit = const { ThreadExit };
     /// The runtime in which the thread was when it was enrolled. Dropped with the thread, not when
     /// its ledger is folded: dropping a runtime may run any code.

@@ -29,8 +29,8 @@ pub struct DropGroup {
 }
 
 impl Ledger {
-    /// Records the drop of a call that was suspended, in the poll of `top`. Must be called within the write
-    /// section of the drop.
+    /// Records the drop of a call that was suspended, in the poll of `top`. Must be called within
+    /// the write section of the drop.
     pub(super) fn fall(&self, top: &Frame, suspended: u64, proc: u32) {
         let fall = &self.fall;
         let event = self.event();

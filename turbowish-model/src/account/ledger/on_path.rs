@@ -3,7 +3,7 @@
 use core::sync::atomic::Ordering::Relaxed;
 
 use super::Ledger;
-use super::frame::{Frame, REPATHED};
+use super::frame::{Frame, REPATHED, Start};
 use crate::account::call::{Call, DIRECT, SITE};
 use crate::account::paths::{NOBODY, PathId, PathKey, PathKind, Paths};
 
@@ -97,8 +97,12 @@ impl Ledger {
         call: &Call,
         proc: u32,
         caller: Option<&Frame>,
+        start: &Start,
     ) -> (PathId, u32) {
         let path = self.paths.polled_by(call.unit);
+        if start.straight {
+            return (path, 0);
+        }
         let above = caller.map_or(0, |caller| caller.path.load(Relaxed));
         if self.paths.key(path).parent() == above {
             return (path, 0);

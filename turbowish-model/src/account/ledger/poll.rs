@@ -41,14 +41,12 @@ impl Ledger {
             self.retract(call, proc.id, suspended);
         }
         let before = self.reuse.load(Relaxed);
-        let mut unchanged = before == REUSE_UNCHANGED;
+        let is_root = !start.straight && (start.root || depth == 0);
+        let unchanged = before == REUSE_UNCHANGED || start.straight || is_root;
         let mut caller = None;
-        if start.straight {
-            unchanged = true;
-        } else if start.root || depth == 0 {
+        if is_root {
             place |= ROOT;
-            unchanged = true;
-        } else {
+        } else if !start.straight {
             place |= OVER;
             let frame = self.frames.at(depth as usize - 1);
             caller = Some(frame);
@@ -67,10 +65,7 @@ impl Ledger {
             self.shown.moved.store(1, Relaxed);
             (path, REUSE_NONE)
         } else {
-            let (path, is_new) = match start.straight {
-                true => (self.paths.polled_by(call.unit), 0),
-                false => self.stay_on_path(call, proc.id, caller),
-            };
+            let (path, is_new) = self.stay_on_path(call, proc.id, caller, &start);
             let (flag, reuse) = reuse_below(place | is_new, unchanged);
             place |= flag | is_new;
             (path, reuse)

@@ -352,8 +352,8 @@ impl Ledger {
         drop(writing);
     }
 
-    /// A call that had waited returns. It is a task's root, or its caller, which has done nothing in
-    /// this poll, goes on.
+    /// A call that had waited returns. It is a task's root, or its caller, which has done nothing
+    /// in this poll, goes on.
     #[inline(always)]
     fn return_bottom(
         &self,

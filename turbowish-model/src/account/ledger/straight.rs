@@ -45,7 +45,7 @@ pub(super) struct DroppedChain {
 
 /// A dropped call that was polled.
 #[derive(Default)]
-struct Fallen {
+struct DroppedCaller {
     path: AtomicU32,
     /// End of its last poll that ended pending, in ticks.
     suspended: AtomicU64,
@@ -59,7 +59,7 @@ pub(super) struct StraightPolls {
     /// End of that root's last poll, in ticks.
     pub(super) suspended: AtomicU64,
     /// The call dropped last: the operand of its await is dropped right after it.
-    fallen: Fallen,
+    last_dropped: DroppedCaller,
     /// Flags of the current task's root that came up in this poll while it has no frame.
     pub(super) marks: AtomicU32,
     dropped: DroppedChain,
@@ -146,22 +146,22 @@ impl Ledger {
     /// When the last poll of a call ended that is dropped at `t`. The operand of an await knows it
     /// from its caller, which is dropped right before it.
     pub(super) fn suspended_with_caller(&self, call: &Call, path: PathId, t: u64) -> u64 {
-        let fallen = &self.straight.fallen;
+        let last_dropped = &self.straight.last_dropped;
         let suspended = call.suspended().unwrap_or_else(|| {
-            let is_next = self.paths.caller(path) == fallen.path.load(Relaxed);
+            let is_next = self.paths.caller(path) == last_dropped.path.load(Relaxed);
             if is_next {
-                fallen.suspended.load(Relaxed)
+                last_dropped.suspended.load(Relaxed)
             } else {
                 t
             }
         });
-        fallen.path.store(path, Relaxed);
-        fallen.suspended.store(suspended, Relaxed);
+        last_dropped.path.store(path, Relaxed);
+        last_dropped.suspended.store(suspended, Relaxed);
         suspended
     }
 
-    /// Charges a call on a `path` that was polled, whose last poll ended at `suspended`, and that is
-    /// dropped at `t`; while it waits if it has a `unit`.
+    /// Charges a call on a `path` that was polled, whose last poll ended at `suspended`, and that
+    /// is dropped at `t`; while it waits if it has a `unit`.
     pub(super) fn charge_dropped(
         &self,
         call: &Call,
