@@ -79,9 +79,20 @@ impl Saved {
         let percentile = column.key.rsplit_once('_').map(|(_, name)| name);
         column.fields.iter().all(|name| {
             row.get(name).is_some_and(|value| match percentile {
+                Some(_) if value.get("buckets").is_some() => true,
                 Some(q) if column.is_percentile() => value.get(q).is_some(),
                 _ => true,
             })
+        })
+    }
+
+    /// Whether it has the buckets of this percentile's population, not only some percentiles.
+    pub(crate) fn has_buckets<R: Record>(&self, column: &Column<R>) -> bool {
+        let rows = self.document.get(R::TABLE).and_then(Value::as_array);
+        let mut rows = rows.into_iter().flatten();
+        rows.all(|row| {
+            let mut populations = column.fields.iter().filter_map(|name| row.get(name));
+            populations.all(|population| population.get("buckets").is_some())
         })
     }
 }

@@ -154,8 +154,12 @@ Examples:
 Files are reports at exit (TURBOWISH_REPORT=FILE.json) or JSON of turbowish query. More
 time or memory per call is worse; more calls, or a larger share, are not.
 
-Exit codes: 0 nothing has become worse by more than --fail-over; 1 something has; 2 wrong
-usage, or a file is not a report; 3 a file cannot be read.";
+A value fails if it grew by more than --fail-over and --min-change, and if chance cannot
+explain that: two files of the same program and load pass. Each change that chance can
+explain is marked: chance, too few (values) or single (event).
+
+Exit codes: 0 nothing has failed; 1 something has; 2 wrong usage, or a file is not a report;
+3 a file cannot be read.";
 
 #[derive(Args, Debug)]
 pub(crate) struct DiffArgs {
@@ -166,9 +170,12 @@ pub(crate) struct DiffArgs {
     /// Table to compare, if there are several; default: procs if present
     #[arg(short, long, value_enum, value_name = "TABLE")]
     pub(crate) table: Option<TableName>,
-    /// Fail if a value got worse by more than this
+    /// Fail if a value certainly got worse, and by more than this
     #[arg(long, visible_alias = "threshold", default_value = "10%", value_name = "PERCENT", value_parser = share)]
     pub(crate) fail_over: Share,
+    /// Changes of a time by less than this do not fail; 0 means all do
+    #[arg(long, default_value = "100ns", value_name = "TIME", value_parser = least)]
+    pub(crate) min_change: u64,
     /// Rows to compare, as in turbowish query
     #[arg(
         short,
@@ -183,7 +190,7 @@ pub(crate) struct DiffArgs {
     #[arg(short, long, value_delimiter = ',', value_name = "LIST")]
     pub(crate) columns: Vec<String>,
     /// Percentiles to compare; the files must contain them
-    #[arg(short, long, value_delimiter = ',', value_name = "LIST", default_value = "50,99", value_parser = percentile)]
+    #[arg(short, long, value_delimiter = ',', value_name = "LIST", default_value = "50,90,99", value_parser = percentile)]
     pub(crate) percentiles: Vec<Percentile>,
     /// Output format; for JSON and CSV, see turbowish explain json
     #[arg(short = 'o', long, value_enum, default_value_t = Format::Table, value_name = "FORMAT")]
@@ -235,6 +242,15 @@ pub(super) fn time(text: &str) -> Result<Duration, String> {
         Some(ns) if ns > 0 => Ok(Duration::from_nanos(ns)),
         _ => Err("a time with its unit, as in 30s or 1m".to_owned()),
     }
+}
+
+fn least(text: &str) -> Result<u64, String> {
+    let time = if text == "0" {
+        Some(0)
+    } else {
+        units::parse_duration(text)
+    };
+    time.ok_or_else(|| "a time with its unit, as in 100ns or 5us, or 0".to_owned())
 }
 
 fn pace(text: &str) -> Result<Duration, String> {

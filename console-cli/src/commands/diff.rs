@@ -1,7 +1,9 @@
 //! `turbowish diff`: compares two saved documents, row by row and column by column. A file never
-//! differs from itself.
+//! differs from itself, and two files of the same load only by chance, which is not a failure.
 
+mod chance;
 mod compare;
+mod evidence;
 mod print;
 
 use turbowish_model::query::Filter;
@@ -9,7 +11,7 @@ use turbowish_model::snapshot::column::Column;
 use turbowish_model::snapshot::json::Record;
 use turbowish_model::snapshot::{Table, TableVisitor};
 
-use self::compare::Compared;
+use self::compare::{Allowed, Compared};
 use crate::args::{DiffArgs, Format, Share};
 use crate::columns::choose;
 use crate::failure::{Failure, note};
@@ -64,7 +66,11 @@ impl TableVisitor for IsNoWorse<'_> {
         let judged = |column: &Column<R>| before.tells(column) && after.tells(column);
         let columns: Vec<Column<R>> = R::columns().iter().filter(|c| judged(c)).cloned().collect();
         let all = Filter::parse("").expect("a blank filter keeps every row");
-        !Compared::of(before, after, &columns, &all, Share(0)).has_failed()
+        let none = Allowed {
+            share: Share(0),
+            time_ns: 0,
+        };
+        !Compared::of(before, after, &columns, &all, none).has_failed()
     }
 }
 
@@ -118,13 +124,28 @@ impl TableVisitor for Compare<'_> {
         }
         let filter = Filter::<R>::parse(&args.filter)?;
         let columns = columns::<R>(args, before, after)?;
-        Ok(Compared::of(
-            before,
-            after,
-            &columns,
-            &filter,
-            args.fail_over,
-        ))
+        let allowed = Allowed {
+            share: args.fail_over,
+            time_ns: args.min_change,
+        };
+        let compared = Compared::of(before, after, &columns, &filter, allowed);
+        if compared.is_unsure() {
+            warn(&columns, before, after);
+        }
+        Ok(compared)
+    }
+}
+
+/// Says what a file without buckets cannot tell.
+fn warn<R: Record>(columns: &[Column<R>], before: &Saved, after: &Saved) {
+    let percentiles = || columns.iter().filter(|column| column.is_percentile());
+    for saved in [before, after] {
+        if !percentiles().all(|column| saved.has_buckets(column)) {
+            note(&format!(
+                "{} has percentiles without their buckets: only a gross change of them can fail",
+                saved.name
+            ));
+        }
     }
 }
 

@@ -92,6 +92,7 @@ fn shape<R: Row>(args: &QueryArgs, columns: &[Column<R>]) -> Options {
     Options {
         percentiles: percentiles(args),
         fields: (!args.columns.is_empty()).then_some(fields),
+        buckets: true,
     }
 }
 

@@ -86,7 +86,11 @@ fn query(args: &WatchArgs, tables: &[Table]) -> Query {
 }
 
 fn shape(args: &WatchArgs, tables: &[Table]) -> Result<Options, Failure> {
-    let mut shape = Options::default();
+    // A line a second is read by programs that plot it, not compared.
+    let mut shape = Options {
+        buckets: false,
+        ..Options::default()
+    };
     if !args.percentiles.is_empty() {
         shape.percentiles.clone_from(&args.percentiles);
     }

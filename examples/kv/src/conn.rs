@@ -4,7 +4,7 @@
 use std::fmt;
 use std::io;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -61,6 +61,8 @@ pub(crate) struct Connection {
     requests: Requests,
     /// Encoded replies that have not been sent.
     replies: Vec<u8>,
+    /// Percent by which sending them takes longer.
+    slower: u32,
 }
 
 /// Serves a client until it leaves or says `QUIT`. A protocol error is told to the client before it is returned.
@@ -71,6 +73,7 @@ pub(crate) async fn serve(stream: TcpStream, shared: Arc<Shared>) -> Result<(), 
         stream,
         requests: Requests::new(shared.limits()),
         replies: Vec::new(),
+        slower: shared.config.slower_replies,
     };
     loop {
         let mut next = match read_frame(&mut connection).await {
@@ -122,11 +125,21 @@ pub(crate) async fn read_frame(connection: &mut Connection) -> Result<Option<Req
 /// Sends all replies that wait.
 #[turbowish::instrument]
 pub(crate) async fn write_reply(connection: &mut Connection) -> io::Result<()> {
+    let begin = Instant::now();
     connection.stream.write_all(&connection.replies).await?;
+    take_longer(begin, connection.slower);
     turbowish::counter!("bytes sent", connection.replies.len());
     connection.replies.clear();
     connection.replies.shrink_to(2 * FLUSH);
     Ok(())
+}
+
+/// Computes until so many percent more time have passed since `begin`.
+fn take_longer(begin: Instant, percent: u32) {
+    let end = begin + begin.elapsed() * (100 + percent) / 100;
+    while percent > 0 && Instant::now() < end {
+        std::hint::spin_loop();
+    }
 }
 
 /// Tells a client why it is left, and hands the reason back.

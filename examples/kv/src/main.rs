@@ -36,6 +36,10 @@ struct Options {
     /// Bytes of all arguments of one request together.
     #[arg(long, default_value_t = 8 * 1024 * 1024, value_name = "BYTES")]
     max_request: usize,
+
+    /// Percent by which sending a reply takes longer, to try turbowish diff.
+    #[arg(long, default_value_t = 0, value_name = "PERCENT", value_parser = clap::value_parser!(u32).range(..=1_000))]
+    slower_replies: u32,
 }
 
 const EXAMPLES: &str = "\
@@ -55,6 +59,7 @@ impl From<Options> for kv::Config {
             snapshot_every: Duration::from_secs(options.save),
             max_clients: options.max_clients,
             max_request_bytes: options.max_request,
+            slower_replies: options.slower_replies,
             ..kv::Config::new(options.dir)
         }
     }

@@ -43,6 +43,8 @@ pub struct Config {
     pub max_arguments: usize,
     /// Where the store reads the time.
     pub clock: Clock,
+    /// Percent by which a reply takes more processor time: a slower release, to be found.
+    pub slower_replies: u32,
 }
 
 impl Config {
@@ -57,6 +59,7 @@ impl Config {
             max_request_bytes: 8 * 1024 * 1024,
             max_arguments: 65_536,
             clock: Clock::System,
+            slower_replies: 0,
         }
     }
 }

@@ -159,6 +159,15 @@ impl<R> Column<R> {
         matches!(self.read, Read::Percentile(..))
     }
 
+    /// The population in a row whose percentile this column is, and which.
+    #[must_use]
+    pub fn population<'a>(&self, row: &'a R) -> Option<(&'a Distribution, Percentile)> {
+        match &self.read {
+            Read::Percentile(of, q) => Some((of(row)?, *q)),
+            Read::Plain(_) | Read::Named(..) => None,
+        }
+    }
+
     /// Whether values may be in progress: a terminal column is reserved for `+`.
     #[must_use]
     pub const fn grows(&self) -> bool {

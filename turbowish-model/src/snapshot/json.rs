@@ -34,10 +34,13 @@ pub struct Options {
     pub percentiles: Vec<Percentile>,
     /// Names of the fields to print; `None` prints all.
     pub fields: Option<Vec<&'static str>>,
+    /// Whether each population of a row is printed with its buckets, from which two files can be
+    /// compared.
+    pub buckets: bool,
 }
 
 impl Default for Options {
-    /// All fields; p50, p90, p99, p99.9.
+    /// All fields; p50, p90, p99, p99.9; the buckets.
     fn default() -> Self {
         Self {
             percentiles: ["50", "90", "99", "99.9"]
@@ -45,6 +48,7 @@ impl Default for Options {
                 .filter_map(|text| Percentile::parse(text))
                 .collect(),
             fields: None,
+            buckets: true,
         }
     }
 }
@@ -71,7 +75,12 @@ pub fn document(snapshot: &Snapshot, tables: &[Table], shape: &Options) -> Strin
         out.key("lost");
         lost(out, &snapshot.lost);
         out.key("ready_latency");
-        distribution(out, &snapshot.ready_latency, shape);
+        // Only rows are compared.
+        let shape_of_all = Options {
+            buckets: false,
+            ..shape.clone()
+        };
+        distribution(out, &snapshot.ready_latency, &shape_of_all);
         for each in tables {
             each.visit(Printed {
                 out: &mut *out,
@@ -245,6 +254,12 @@ fn distribution(out: &mut Writer, population: &Distribution, shape: &Options) {
         out.number("max_ns", population.max_ns);
         for q in &shape.percentiles {
             out.optional(&q.name(), population.percentile(*q));
+        }
+        if shape.buckets {
+            out.key("buckets");
+            out.array(&population.buckets, |out, (upper_ns, count)| {
+                out.array(&[*upper_ns, *count], |out, n| out.number_value(*n));
+            });
         }
     });
 }

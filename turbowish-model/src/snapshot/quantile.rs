@@ -65,6 +65,12 @@ impl Percentile {
         u64::try_from(rank).unwrap_or(n).max(1)
     }
 
+    /// The share of the values up to it, in billionths.
+    #[must_use]
+    pub const fn ppb(self) -> u64 {
+        self.0 * (1_000_000_000 / Self::FULL)
+    }
+
     /// Name in JSON and tables: `p50`, `p99.9`.
     #[must_use]
     pub fn name(self) -> alloc::string::String {
@@ -106,6 +112,21 @@ impl Distribution {
             max_ns,
             buckets,
         }
+    }
+
+    /// A population of which all buckets are known; `None` if they are not ascending, one is empty,
+    /// or their counts are not `n` values.
+    #[must_use]
+    pub fn of_buckets(n: u64, sum_ns: u64, max_ns: u64, buckets: Vec<(u64, u64)>) -> Option<Self> {
+        let ascending = buckets.windows(2).all(|pair| pair[0].0 < pair[1].0);
+        let counted: u128 = buckets.iter().map(|(_, count)| u128::from(*count)).sum();
+        let none_empty = buckets.iter().all(|(_, count)| *count > 0);
+        (ascending && none_empty && counted == u128::from(n)).then_some(Self {
+            n,
+            sum_ns,
+            max_ns,
+            buckets,
+        })
     }
 
     /// Nearest rank: the value at position `ceil(q·n)`, or `None` for an empty population.
@@ -175,5 +196,23 @@ mod tests {
         check(5, 4, &[]);
         let none = Distribution::of_percentiles(0, 0, 0, &[]);
         assert_eq!(none, Distribution::default());
+    }
+
+    #[test]
+    fn buckets_are_taken_only_if_they_are_the_population() {
+        for (n, buckets, expected) in [
+            (48, &[(17, 40), (40, 8)][..], true),
+            (0, &[], true),
+            (47, &[(17, 40), (40, 8)], false),
+            (48, &[(40, 8), (17, 40)], false),
+            (48, &[(17, 40), (17, 8)], false),
+            (48, &[(17, 48), (40, 0)], false),
+            (1, &[(17, u64::MAX), (40, 2)], false),
+        ] {
+            let population = Distribution::of_buckets(n, 7, 38, buckets.to_vec());
+            assert_eq!(population.is_some(), expected, "{n} {buckets:?}");
+        }
+        let p99_9 = Percentile::parse("99.9").map(Percentile::ppb);
+        assert_eq!(p99_9, Some(999_000_000));
     }
 }

@@ -1,4 +1,4 @@
-//! Differences between two tables. Rows are matched by name.
+//! Differences between two tables. Rows are matched by name, and judged by what chance can do.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -9,6 +9,8 @@ use turbowish_model::snapshot::column::{Column, Context, Style, Unit};
 use turbowish_model::snapshot::json::Record;
 use turbowish_model::snapshot::units;
 
+use super::chance::{Chance, Growth};
+use super::evidence::{Evidence, Kind};
 use crate::args::Share;
 use crate::report_file::Saved;
 
@@ -27,8 +29,17 @@ pub(super) struct Compared {
     pub(super) gone: Vec<String>,
     /// Number of rows in both files.
     pub(super) both: usize,
-    /// A change for the worse fails if it exceeds this.
-    pub(super) fail_over: Share,
+    /// A change for the worse fails if it exceeds these.
+    pub(super) allowed: Allowed,
+}
+
+/// What is allowed to change.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Allowed {
+    /// Growth, relative to the value before.
+    pub(crate) share: Share,
+    /// Growth of a duration, in nanoseconds.
+    pub(crate) time_ns: u64,
 }
 
 /// One column of one row that has changed.
@@ -45,6 +56,10 @@ pub(super) struct Change {
     pub(super) after: Side,
     /// The verdict on the change.
     pub(super) verdict: Verdict,
+    /// What is certain about it.
+    pub(super) growth: Growth,
+    /// What is measured: `poll_hold`.
+    pub(super) field: &'static str,
 }
 
 /// A value in one of the files.
@@ -54,6 +69,8 @@ pub(super) struct Side {
     pub(super) number: Option<i128>,
     /// The value as text for people.
     pub(super) text: String,
+    /// Number of values from which it is computed; `None` for a single one.
+    pub(super) n: Option<u64>,
 }
 
 /// The verdict on a change, the worst first.
@@ -66,6 +83,19 @@ pub(super) enum Verdict {
     Better,
     /// Neither good nor bad, or measured on one side only.
     Changed,
+    /// Worse by more than the allowed change, which can be chance.
+    Unsure(Doubt),
+}
+
+/// Why a change is not certain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Doubt {
+    /// Two measurements of the same program can differ as much.
+    Chance,
+    /// There are too few values on one side.
+    TooFew,
+    /// A single event or moment: the longest poll, the tasks that wait now.
+    Single,
 }
 
 impl Compared {
@@ -74,31 +104,25 @@ impl Compared {
         after: &Saved,
         columns: &[Column<R>],
         filter: &Filter<R>,
-        fail_over: Share,
+        allowed: Allowed,
     ) -> Self {
         let old = rows(&before.snapshot, filter);
         let new = rows(&after.snapshot, filter);
-        let contexts = (Context::of(&before.snapshot), Context::of(&after.snapshot));
+        let both = old.keys().filter(|key| new.contains_key(*key)).count();
+        let chance = Chance::of(both * columns.len());
         let mut changes = Vec::new();
-        for (key, was) in &old {
-            let Some(is) = new.get(key) else { continue };
-            for column in columns {
-                let before = side(column, was, &contexts.0);
-                let after = side(column, is, &contexts.1);
-                if let Some(verdict) = judge(column, &before, &after, fail_over) {
-                    changes.push(Change {
-                        row: name(key),
-                        column: column.key.clone().into_owned(),
-                        unit: column.unit,
-                        before,
-                        after,
-                        verdict,
-                    });
-                }
+        for column in columns {
+            let evidence = Evidence::of(column, before, after, chance);
+            for (key, was) in &old {
+                let Some(is) = new.get(key) else { continue };
+                changes.extend(change(&evidence, name(key), was, is, allowed));
             }
         }
-        // Changes without a ratio come last; rows and columns of one ratio stay in order.
-        changes.sort_by_key(|change| (change.verdict, Reverse(change.ratio())));
+        // Changes without a ratio come last; columns of one row and ratio stay in order.
+        changes.sort_by(|a: &Change, b: &Change| {
+            let key = |change: &Change| (change.verdict, Reverse(change.ratio()));
+            key(a).cmp(&key(b)).then_with(|| a.row.cmp(&b.row))
+        });
         let missing = |there: &Keyed<'_, R>, here: &Keyed<'_, R>| -> Vec<String> {
             let missing = there.keys().filter(|key| !here.contains_key(*key));
             missing.map(name).collect()
@@ -108,8 +132,8 @@ impl Compared {
             changes,
             gone: missing(&old, &new),
             new: missing(&new, &old),
-            both: old.keys().filter(|key| new.contains_key(*key)).count(),
-            fail_over,
+            both,
+            allowed,
         }
     }
 
@@ -118,6 +142,17 @@ impl Compared {
         self.changes
             .iter()
             .any(|change| change.verdict == Verdict::Fail)
+    }
+
+    /// Whether a value would have failed if chance could not explain it.
+    pub(super) fn is_unsure(&self) -> bool {
+        let mut verdicts = self.changes.iter().map(|change| change.verdict);
+        verdicts.any(|verdict| {
+            matches!(
+                verdict,
+                Verdict::Unsure(Doubt::Chance) | Verdict::Unsure(Doubt::TooFew)
+            )
+        })
     }
 
     /// Number of rows of which a column satisfies `which`.
@@ -179,50 +214,111 @@ fn rows<'a, R: Record>(snapshot: &'a Snapshot, filter: &Filter<R>) -> Keyed<'a, 
     keyed
 }
 
-fn side<R: Record>(column: &Column<R>, row: &R, context: &Context) -> Side {
-    let value = column.value(row, context);
-    Side {
-        number: value.integer(),
-        text: value.print(Style::default()),
-    }
+/// One column of one row, if it has changed.
+fn change<R: Record>(
+    evidence: &Evidence<'_, R>,
+    row: String,
+    was: &R,
+    is: &R,
+    allowed: Allowed,
+) -> Option<Change> {
+    let column = evidence.column;
+    let [before, after] = [(was, &evidence.before), (is, &evidence.after)].map(|(row, context)| {
+        let value = column.value(row, context);
+        Side {
+            number: value.integer(),
+            text: value.print(Style::default()),
+            n: evidence.count(row, context),
+        }
+    });
+    let growth = evidence.growth(was, is);
+    let verdict = judge(column, evidence.kind, (&before, &after), growth, allowed)?;
+    Some(Change {
+        row,
+        column: column.key.clone().into_owned(),
+        unit: column.unit,
+        before,
+        after,
+        verdict,
+        growth,
+        field: column.fields.first().copied().unwrap_or_default(),
+    })
 }
 
-/// The verdict on a change; `None` if there is no significant change.
-fn judge<R>(column: &Column<R>, before: &Side, after: &Side, allowed: Share) -> Option<Verdict> {
+/// The verdict on a change; `None` if there is none that is significant, nor one that would fail if
+/// it were.
+fn judge<R>(
+    column: &Column<R>,
+    kind: Kind,
+    (before, after): (&Side, &Side),
+    growth: Growth,
+    allowed: Allowed,
+) -> Option<Verdict> {
     let (Some(old), Some(new)) = (before.number, after.number) else {
         return (before.number != after.number).then_some(Verdict::Changed);
     };
+    let off = old.abs_diff(new);
     let beyond = |share: Share| {
         // 2^64 billionths of a number up to 2^64 are at most 2^128.
-        let off = old.abs_diff(new) * 1_000_000_000;
-        off > old.unsigned_abs().saturating_mul(u128::from(share.0))
+        off * 1_000_000_000 > old.unsigned_abs().saturating_mul(u128::from(share.0))
     };
+    let matters = column.unit != Unit::Duration || off >= u128::from(allowed.time_ns);
+    let fails = beyond(allowed.share) && matters;
     if !beyond(SAME) {
         // Not significant, unless the allowed change is smaller still.
-        return (new > old && column.larger_is_worse() && beyond(allowed)).then_some(Verdict::Fail);
+        let worse = new > old && column.larger_is_worse() && growth.at_least >= 1.0;
+        return (worse && fails && kind != Kind::Single).then_some(Verdict::Fail);
     }
-    Some(match (column.larger_is_worse(), new > old) {
+    let doubt = match kind {
+        Kind::Single => Some(Doubt::Single),
+        // Values of two different buckets differ, also if the bounds of these touch.
+        _ if new > old && growth.at_least >= 1.0 => None,
+        _ if new < old && growth.at_most <= 1.0 => None,
+        _ if growth.too_few => Some(Doubt::TooFew),
+        _ => Some(Doubt::Chance),
+    };
+    Some(match (column.larger_is_worse(), doubt) {
         (false, _) => Verdict::Changed,
-        (true, false) => Verdict::Better,
-        (true, true) if beyond(allowed) => Verdict::Fail,
-        (true, true) => Verdict::Worse,
+        (true, Some(doubt)) if fails && new > old => Verdict::Unsure(doubt),
+        (true, Some(_)) => return None,
+        (true, None) if new < old => Verdict::Better,
+        (true, None) if fails => Verdict::Fail,
+        (true, None) => Verdict::Worse,
     })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Share, Side, Verdict, judge};
+    use super::{Allowed, Doubt, Growth, Kind, Share, Side, Verdict, judge};
     use turbowish_model::snapshot::ProcRow;
     use turbowish_model::snapshot::column;
 
-    fn check(key: &str, old: Option<i128>, new: Option<i128>, expected: Option<Verdict>) {
+    const ALLOWED: Allowed = Allowed {
+        share: Share(100_000_000),
+        time_ns: 0,
+    };
+
+    fn judged(
+        key: &str,
+        kind: Kind,
+        (old, new): (Option<i128>, Option<i128>),
+        growth: Growth,
+        allowed: Allowed,
+    ) -> Option<Verdict> {
         let side = |number| Side {
             number,
             text: String::new(),
+            n: None,
         };
         let column = column::find::<ProcRow>(key).expect(key);
-        let ten_percent = Share(100_000_000);
-        let verdict = judge(&column, &side(old), &side(new), ten_percent);
+        judge(&column, kind, (&side(old), &side(new)), growth, allowed)
+    }
+
+    /// Of a measurement that is exact.
+    fn check(key: &str, old: Option<i128>, new: Option<i128>, expected: Option<Verdict>) {
+        let number = |n: Option<i128>| n.unwrap_or_default() as f64;
+        let growth = Growth::exact(number(old), number(new));
+        let verdict = judged(key, Kind::Exact, (old, new), growth, ALLOWED);
         assert_eq!(verdict, expected, "{key} {old:?} {new:?}");
     }
 
@@ -263,5 +359,86 @@ mod tests {
         check("hold_p99", None, None, None);
         check("hold_p99", None, Some(5), Some(Verdict::Changed));
         check("hold_p99", Some(5), None, Some(Verdict::Changed));
+    }
+
+    #[test]
+    fn what_chance_explains_does_not_fail() {
+        let growth = |at_least, at_most, too_few| Growth {
+            at_least,
+            at_most,
+            too_few,
+        };
+        let unsure = |doubt| Some(Verdict::Unsure(doubt));
+        let is = Kind::Percentile;
+        for (kind, old, new, growth, expected) in [
+            (
+                is,
+                1_000,
+                9_000,
+                growth(1.1, 9.0, false),
+                Some(Verdict::Fail),
+            ),
+            (
+                is,
+                1_000,
+                9_000,
+                growth(0.999, 9.0, false),
+                unsure(Doubt::Chance),
+            ),
+            (
+                is,
+                1_000,
+                9_000,
+                growth(0.0, 9.0, true),
+                unsure(Doubt::TooFew),
+            ),
+            (
+                is,
+                1_000,
+                1_090,
+                growth(1.05, 1.1, false),
+                Some(Verdict::Worse),
+            ),
+            (
+                is,
+                1_000,
+                900,
+                growth(0.8, 0.95, false),
+                Some(Verdict::Better),
+            ),
+            (is, 1_000, 900, growth(0.8, 1.1, false), None),
+            (is, 1_000, 1_010, growth(0.9, 1.1, false), None),
+            // More failures per second, and fewer per call.
+            (
+                Kind::Failures,
+                1_000,
+                9_000,
+                growth(0.5, 0.9, false),
+                unsure(Doubt::Chance),
+            ),
+            (
+                Kind::Single,
+                1_000,
+                9_000,
+                Growth::UNKNOWN,
+                unsure(Doubt::Single),
+            ),
+        ] {
+            let verdict = judged("hold_p99", kind, (Some(old), Some(new)), growth, ALLOWED);
+            assert_eq!(verdict, expected, "{kind:?} {old} {new} {growth:?}");
+        }
+    }
+
+    #[test]
+    fn a_small_time_does_not_fail_however_large_its_share() {
+        let growth = Growth::exact(40.0, 60.0);
+        for (time_ns, expected) in [(20, Verdict::Fail), (21, Verdict::Worse)] {
+            let allowed = Allowed { time_ns, ..ALLOWED };
+            let sides = (Some(40), Some(60));
+            let verdict = judged("run_p50", Kind::Percentile, sides, growth, allowed);
+            assert_eq!(verdict, Some(expected), "{time_ns}");
+            let size = judged("size", Kind::Exact, sides, growth, allowed);
+            assert_eq!(size, Some(Verdict::Fail), "bytes are no time");
+        }
     }
 }

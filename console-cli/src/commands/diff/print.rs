@@ -4,7 +4,7 @@ use turbowish_model::snapshot::json::{SCHEMA, Writer};
 use turbowish_model::snapshot::text_table::{Header, TextTable};
 use turbowish_model::snapshot::units;
 
-use super::compare::{Change, Compared, SAME, Verdict};
+use super::compare::{Change, Compared, Doubt, SAME, Verdict};
 use crate::args::Share;
 use crate::commands::check::{integer, unit};
 use crate::failure::Failure;
@@ -39,6 +39,7 @@ pub(super) fn table(compared: &Compared) -> String {
         }
         lines = text_table.lines();
     }
+    lines.extend(sentences(compared));
     lines.push(summary(compared));
     lines.push(String::new());
     printed(&lines)
@@ -55,9 +56,71 @@ fn cells(change: &Change) -> Vec<String> {
             Verdict::Fail => "FAIL",
             Verdict::Better => "better",
             Verdict::Worse | Verdict::Changed => "",
+            Verdict::Unsure(Doubt::Chance) => "chance",
+            Verdict::Unsure(Doubt::TooFew) => "too few",
+            Verdict::Unsure(Doubt::Single) => "single",
         }
         .to_owned(),
     ]
+}
+
+/// A sentence for each row that fails, about its worst column:
+/// `handle: p50 of a call 1.00ms -> 1.21ms (+21.0%, at least +18.0%; 5,310 and 5,280 calls)`
+fn sentences(compared: &Compared) -> Vec<String> {
+    let mut told: Vec<&str> = Vec::new();
+    let mut sentences = Vec::new();
+    for change in &compared.changes {
+        if change.verdict != Verdict::Fail || told.contains(&change.row.as_str()) {
+            continue;
+        }
+        told.push(&change.row);
+        let (what, values) = noun(change);
+        let mut known = vec![percent(change)];
+        if let Some(ppm) = at_least_ppm(change).filter(|_| change.before.n.is_some()) {
+            let ppb = (ppm * 1_000).saturating_sub(WHOLE);
+            known.push(format!("at least +{}%", units::share(ppb)));
+        }
+        let mut figures = known.join(", ");
+        if let (Some(before), Some(after)) = (change.before.n, change.after.n) {
+            figures += &format!("; {} and {} {values}", grouped(before), grouped(after));
+        }
+        sentences.push(format!(
+            "{}: {what} {} -> {} ({figures})",
+            change.row, change.before.text, change.after.text
+        ));
+    }
+    sentences
+}
+
+/// `p50 of a call` and `calls`
+fn noun(change: &Change) -> (String, &'static str) {
+    let (one, values) = match change.field {
+        "call_running" => ("call", "calls"),
+        "call_inclusive" => ("call with what it called", "calls"),
+        "poll_hold" => ("poll", "polls"),
+        "poll_running" => ("poll without what it polled", "polls"),
+        "ready_latency" => ("wake-up", "wake-ups"),
+        "waited" => ("wait", "waits"),
+        "kept" => ("hold", "holds"),
+        _ => return (change.column.clone(), "events"),
+    };
+    match change.column.rsplit_once('_') {
+        Some((_, percentile)) => (format!("{percentile} of a {one}"), values),
+        None => (change.column.clone(), values),
+    }
+}
+
+/// `5,310`
+fn grouped(n: u64) -> String {
+    let digits = n.to_string();
+    let mut text = String::new();
+    for (nth, digit) in digits.chars().enumerate() {
+        if nth > 0 && (digits.len() - nth).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
 }
 
 /// `+42.0%`; empty if there is nothing to divide by.
@@ -70,22 +133,29 @@ fn percent(change: &Change) -> String {
     }
 }
 
-/// `3 of 17 procs changed by more than 2 %; 1 over 10 %`
+/// `3 of 17 procs changed by more than 2 %; 1 over 10 %, 2 not certain`
 fn summary(compared: &Compared) -> String {
     let whole = |share: Share| {
         let text = units::share(share.0);
         text.strip_suffix(".0").unwrap_or(&text).to_owned()
     };
     let failed = compared.rows(|change| change.verdict == Verdict::Fail);
+    // A row with a certain change is no longer one with an uncertain one.
+    let certain = |change: &Change| !matches!(change.verdict, Verdict::Unsure(_));
+    let changed = compared.rows(certain);
     let mut text = format!(
         "{} of {} {} changed by more than {} %; {} over {} %",
-        compared.rows(|_| true),
+        changed,
         compared.both,
         counted(compared.table, compared.both as u64),
         whole(SAME),
         failed,
-        whole(compared.fail_over),
+        whole(compared.allowed.share),
     );
+    let unsure = compared.rows(|_| true) - changed;
+    if unsure > 0 {
+        text += &format!(", {unsure} not certain");
+    }
     for (rows, word) in [(&compared.new, "new"), (&compared.gone, "gone")] {
         if !rows.is_empty() {
             text += &format!("; {} {word}", rows.len());
@@ -104,7 +174,8 @@ pub(super) fn json(compared: &Compared, before: &Saved, after: &Saved) -> String
         }
         out.text("table", compared.table);
         out.flag("ok", !compared.has_failed());
-        out.number("fail_over_ppm", compared.fail_over.0 / 1_000);
+        out.number("fail_over_ppm", compared.allowed.share.0 / 1_000);
+        out.number("min_change_ns", compared.allowed.time_ns);
         out.number("both", compared.both as u64);
         out.key("changes");
         out.array(&compared.changes, change);
@@ -136,6 +207,10 @@ fn change(out: &mut Writer, change: &Change) {
         integer(out, "after", change.after.number);
         out.optional("ratio_ppm", ratio_ppm(change));
         out.text("verdict", word(change.verdict));
+        out.optional_text("why", why(change.verdict));
+        out.optional("at_least_ppm", at_least_ppm(change));
+        out.optional("before_n", change.before.n);
+        out.optional("after_n", change.after.n);
     });
 }
 
@@ -145,12 +220,28 @@ fn ratio_ppm(change: &Change) -> Option<u64> {
     Some(ratio / 1_000)
 }
 
+/// The smallest ratio that chance leaves possible; `null` if it is not bounded, or only upwards.
+fn at_least_ppm(change: &Change) -> Option<u64> {
+    let at_least = change.growth.at_least;
+    (at_least > 0.0 && at_least.is_finite()).then_some((at_least * 1e6) as u64)
+}
+
+const fn why(verdict: Verdict) -> Option<&'static str> {
+    match verdict {
+        Verdict::Unsure(Doubt::Chance) => Some("chance"),
+        Verdict::Unsure(Doubt::TooFew) => Some("too_few"),
+        Verdict::Unsure(Doubt::Single) => Some("single"),
+        _ => None,
+    }
+}
+
 const fn word(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Fail => "fail",
         Verdict::Worse => "worse",
         Verdict::Better => "better",
         Verdict::Changed => "changed",
+        Verdict::Unsure(_) => "unsure",
     }
 }
 
@@ -165,6 +256,10 @@ pub(super) fn csv(compared: &Compared) -> Result<String, Failure> {
             "after",
             "ratio_ppm",
             "verdict",
+            "why",
+            "at_least_ppm",
+            "before_n",
+            "after_n",
         ]
         .map(str::to_owned),
     ];
@@ -177,11 +272,15 @@ pub(super) fn csv(compared: &Compared) -> Result<String, Failure> {
             number(change.after.number),
             number(ratio_ppm(change).map(i128::from)),
             word(change.verdict).to_owned(),
+            why(change.verdict).unwrap_or_default().to_owned(),
+            number(at_least_ppm(change).map(i128::from)),
+            number(change.before.n.map(i128::from)),
+            number(change.after.n.map(i128::from)),
         ]
     }));
     for (rows, word) in [(&compared.new, "new"), (&compared.gone, "gone")] {
         lines.extend(rows.iter().map(|row| {
-            let mut line = <[String; 7]>::default();
+            let mut line = <[String; 11]>::default();
             line[0].clone_from(row);
             line[6] = word.to_owned();
             line

@@ -199,6 +199,16 @@ impl Readable for Distribution {
         }
         let (n, sum_ns) = (field(value, "n")?, field(value, "sum_ns")?);
         let max_ns = field(value, "max_ns")?;
+        if let Some(buckets) = value.get("buckets") {
+            let pairs = buckets
+                .as_array()?
+                .iter()
+                .map(|pair| match pair.as_array()? {
+                    [upper_ns, count] => Some((upper_ns.as_u64()?, count.as_u64()?)),
+                    _ => None,
+                });
+            return Self::of_buckets(n, sum_ns, max_ns, pairs.collect::<Option<_>>()?);
+        }
         Some(Self::of_percentiles(n, sum_ns, max_ns, &known))
     }
 }

@@ -387,7 +387,7 @@ fn a_proc_has_the_vectors_names_and_its_percentiles() {
     assert_eq!(proc["line"], 90);
     assert_eq!(
         proc["poll_hold"],
-        json!({"n": 48, "sum_ns": 900, "max_ns": 40, "p50": 17, "p90": 40, "p99": 40, "p99.9": 40})
+        json!({"n": 48, "sum_ns": 900, "max_ns": 40, "p50": 17, "p90": 40, "p99": 40, "p99.9": 40, "buckets": [[17, 40], [40, 8]]})
     );
     assert_eq!(proc["call_running"]["n"], 0);
     assert_eq!(proc["call_running"]["p50"], Value::Null);
@@ -424,6 +424,7 @@ fn a_shape_chooses_fields_and_percentiles() {
     let shape = Options {
         percentiles: vec![Percentile::whole(75)],
         fields: Some(vec!["proc", "poll_hold"]),
+        buckets: false,
     };
     let value = parsed(&[Table::Procs], &shape);
     let expected = json!([{

@@ -1,0 +1,140 @@
+//! The measurements behind a column, and what they say about its growth.
+
+use turbowish_model::snapshot::column::{self, Column, Context, Unit};
+use turbowish_model::snapshot::json::Record;
+
+use super::chance::{Chance, Growth, Values};
+use crate::report_file::Saved;
+
+/// How a column's number comes about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A percentile of a population.
+    Percentile,
+    /// A mean, without the population.
+    Mean,
+    /// Failures in the window.
+    Failures,
+    /// Measured without noise: bytes, and panics, of which one is enough.
+    Exact,
+    /// A single event or moment: the longest poll, the tasks that wait now.
+    Single,
+}
+
+impl Kind {
+    fn of<R>(column: &Column<R>) -> Self {
+        match (&*column.key, column.unit) {
+            _ if column.is_percentile() => Self::Percentile,
+            ("panicked", _) | (_, Unit::Bytes) => Self::Exact,
+            ("mean" | "wall" | "unstarted", _) => Self::Mean,
+            ("cancelled", _) | (_, Unit::Rate) => Self::Failures,
+            _ => Self::Single,
+        }
+    }
+}
+
+/// One column in two files.
+pub(super) struct Evidence<'a, R: 'static> {
+    pub(super) column: &'a Column<R>,
+    pub(super) kind: Kind,
+    /// The window before, and after.
+    pub(super) before: Context,
+    pub(super) after: Context,
+    /// Calls or waits of a row, if the table counts them.
+    events: Option<Column<R>>,
+    /// Whether both files have all buckets.
+    exact: bool,
+    chance: Chance,
+}
+
+impl<'a, R: Record> Evidence<'a, R> {
+    pub(super) fn of(column: &'a Column<R>, before: &Saved, after: &Saved, chance: Chance) -> Self {
+        let told = |events: &Column<R>| before.tells(events) && after.tells(events);
+        Self {
+            column,
+            kind: Kind::of(column),
+            before: Context::of(&before.snapshot),
+            after: Context::of(&after.snapshot),
+            events: ["calls", "waits"]
+                .iter()
+                .find_map(|key| column::find(key))
+                .filter(told),
+            exact: before.has_buckets(column) && after.has_buckets(column),
+            chance,
+        }
+    }
+
+    /// The growth from one row to the other.
+    pub(super) fn growth(&self, was: &R, is: &R) -> Growth {
+        let sides = [(was, &self.before), (is, &self.after)];
+        let [old, new] = sides.map(|(row, context)| self.column.value(row, context).integer());
+        let (Some(old), Some(new)) = (old, new) else {
+            return Growth::UNKNOWN;
+        };
+        let [old, new] = [old as f64, new as f64];
+        match self.kind {
+            Kind::Percentile => self.percentile(was, is),
+            Kind::Mean => {
+                let [n_old, n_new] = sides.map(|(row, at)| self.events(row, at).unwrap_or(0));
+                self.chance.mean((old, n_old), (new, n_new))
+            }
+            Kind::Failures => {
+                let [before, after] = self.among(sides);
+                self.chance.rate(
+                    (self.failures(was, &self.before), before),
+                    (self.failures(is, &self.after), after),
+                )
+            }
+            Kind::Exact => Growth::exact(old, new),
+            Kind::Single => Growth::UNKNOWN,
+        }
+    }
+
+    fn percentile(&self, was: &R, is: &R) -> Growth {
+        let values = |of| Values {
+            of,
+            exact: self.exact,
+        };
+        match (self.column.population(was), self.column.population(is)) {
+            (Some((was, p)), Some((is, _))) => self.chance.percentile(values(was), values(is), p),
+            _ => Growth::UNKNOWN,
+        }
+    }
+
+    /// Number of values behind the column's number; `None` for a single one.
+    pub(super) fn count(&self, row: &R, context: &Context) -> Option<u64> {
+        match self.kind {
+            Kind::Percentile => Some(self.column.population(row)?.0.n),
+            Kind::Mean | Kind::Failures => self.events(row, context),
+            Kind::Exact | Kind::Single => None,
+        }
+    }
+
+    fn events(&self, row: &R, context: &Context) -> Option<u64> {
+        let events = self.events.as_ref()?;
+        number(events, row, context).map(|n| n.round() as u64)
+    }
+
+    fn failures(&self, row: &R, context: &Context) -> f64 {
+        number(self.column, row, context).unwrap_or(0.0)
+    }
+
+    /// Among how many calls there were failures; if those are not counted, in how much time.
+    fn among(&self, sides: [(&R, &Context); 2]) -> [f64; 2] {
+        let calls = sides.map(|(row, context)| self.events(row, context).unwrap_or(0));
+        if calls.contains(&0) {
+            return sides.map(|(_, context)| context.window_ns as f64);
+        }
+        calls.map(|calls| calls as f64)
+    }
+}
+
+/// A number of events in the window, also if the column shows them per second.
+fn number<R>(column: &Column<R>, row: &R, context: &Context) -> Option<f64> {
+    let shown = column.value(row, context).integer()? as f64;
+    Some(match column.unit {
+        // Millionths per second.
+        Unit::Rate => shown * context.window_ns as f64 / 1e15,
+        _ => shown,
+    })
+}
