@@ -72,6 +72,9 @@ pub fn document(snapshot: &Snapshot, tables: &[Table], shape: &Options) -> Strin
         lost(out, &snapshot.lost);
         out.key("ready_latency");
         distribution(out, &snapshot.ready_latency, shape);
+        if tables.contains(&Table::Alerts) {
+            out.number("alerts_forgotten", snapshot.alerts_forgotten);
+        }
         for each in tables {
             each.visit(Printed {
                 out: &mut *out,
