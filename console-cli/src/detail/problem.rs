@@ -136,7 +136,7 @@ fn heading(alert: &Alert, around: &AlertContext<'_>) -> Vec<RichLine> {
     first.into_iter().chain(lines.map(RichLine::from)).collect()
 }
 
-/// ` OVER   ended 42.0 s ago; it was active 4 times, this was the longest`
+/// ` OVER   ended 42.0 s ago; ` or ` OVER   active 4 times, this was the longest; …`
 fn over(alert: &Alert, around: &AlertContext<'_>) -> Vec<RichLine> {
     let Some(ago) = around.ended_ago_ns.map(|ns| around.time(ns)) else {
         return Vec::new();
@@ -144,7 +144,7 @@ fn over(alert: &Alert, around: &AlertContext<'_>) -> Vec<RichLine> {
     let text = match alert.times {
         0 | 1 => format!("ended {ago} ago"),
         n => format!(
-            "active {} times, of which this was the longest; the last one ended {ago} ago",
+            "active {} times, this was the longest; the last ended {ago} ago",
             units::count(n)
         ),
     };
