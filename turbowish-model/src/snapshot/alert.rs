@@ -1,5 +1,5 @@
-//! Alerts as rows of a snapshot: a pitfall that is present now, or was a short time ago; its reason,
-//! and what to do about it.
+//! Alerts as rows of a snapshot: a pitfall that is present now, or was a short time ago; its
+//! reason, and what to do about it.
 
 mod columns;
 

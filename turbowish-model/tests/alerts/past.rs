@@ -91,7 +91,7 @@ fn a_stall_is_kept_as_it_was() {
 /// Another worker is in a poll: who else was woken may wait for that one.
 #[test]
 fn what_another_worker_may_poll_is_not_behind() {
-    let behind = |by: &str| {
+    let behind = |by: &str, blocked: bool| {
         let mut stage = stage();
         stage.task("other", "other.rs:1 run()").polls = 3;
         stage.task("woken", "conn.rs:1 read()").state = TaskState::Ready;
@@ -103,12 +103,15 @@ fn what_another_worker_may_poll_is_not_behind() {
         let mut play = Play::new(stage);
         play.until(1_250, |stage, ms| {
             stall(stage, ms, (0, 9_000));
-            polls(stage, 1, "other", START + ms * MS);
+            let since = if blocked { 0 } else { ms };
+            polls(stage, 1, "other", START + since * MS);
         });
         play.last[0].behind_count()
     };
-    assert_eq!(behind("other"), 0);
-    assert_eq!(behind("hog"), 1);
+    assert_eq!(behind("other", false), 0);
+    assert_eq!(behind("hog", false), 1);
+    // If all are blocked, none polls it.
+    assert_eq!(behind("other", true), 1);
 }
 
 #[test]

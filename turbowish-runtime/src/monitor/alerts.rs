@@ -87,8 +87,8 @@ impl Monitor {
         self.watch().forget();
     }
 
-    /// Active alerts, the worst first, then those that ended a short time ago; and how many of these
-    /// had no room.
+    /// Active alerts, the worst first, then those that ended a short time ago; and how many of
+    /// these had no room.
     pub(super) fn alerts(&self) -> (Vec<Alert>, u64) {
         let now = self.scale.ns(clock::ticks());
         let mut watch = self.watch();

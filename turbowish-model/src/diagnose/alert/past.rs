@@ -9,7 +9,7 @@ use super::limits::Limit;
 use super::words::time;
 use crate::diagnose::situation::Situation;
 use crate::snapshot::TaskState;
-use crate::snapshot::alert::{Alert, Party, PartyKind, Severity, worst_first};
+use crate::snapshot::alert::{Alert, Party, PartyKind, Point, Severity, worst_first};
 use crate::snapshot::pitfall::Pitfall;
 use crate::snapshot::units::SECOND;
 use crate::sorting;
@@ -45,17 +45,13 @@ struct PastAlert {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Sameness {
     pitfall: Pitfall,
-    at: Option<(String, Option<(String, u32, u32)>)>,
+    at: Option<Point>,
     parties: Vec<Party>,
 }
 
 impl Sameness {
     fn of(alert: &Alert) -> Self {
-        let at = alert.at.as_ref().map(|at| {
-            let place = at.place.as_ref();
-            let place = place.map(|place| (place.file.clone(), place.line, place.column));
-            (at.proc.clone(), place)
-        });
+        let at = alert.at.clone();
         let vary = |kind| matches!(kind, PartyKind::Task | PartyKind::Worker);
         let parties = alert.parties.iter();
         let parties = parties.filter(|party| at.is_none() || !vary(party.kind));

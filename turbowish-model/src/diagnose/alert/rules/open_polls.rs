@@ -101,7 +101,7 @@ pub(in crate::diagnose::alert) fn open_polls(scan: &Scan<'_>, found: &mut Vec<Fi
     let held = open.iter().filter(|open| open.age >= blocked).count();
     let all = held > 1 && held == workers.len();
     if all {
-        found.push(all_blocked(&open, blocked));
+        found.push(all_blocked(scan, &open, blocked));
     }
     for open in &open {
         let first = open.task.is_some_and(|task| task.polls == 1);
@@ -138,10 +138,12 @@ pub(in crate::diagnose::alert) fn open_polls(scan: &Scan<'_>, found: &mut Vec<Fi
 /// those that were woken during the poll and are not polled.
 fn behind(mut finding: Finding, scan: &Scan<'_>, open: &Open<'_>) -> Finding {
     let workers = &scan.situation.workers;
-    // A worker that is in no poll would poll them, if it could get them.
-    let alone = workers
-        .iter()
-        .all(|worker| worker.poll.is_none() || worker.id == open.worker.id);
+    let blocked = scan.limit(Limit::BlockedWorker);
+    // A worker that is in no poll would poll them, if it could get them; a blocked one cannot.
+    let alone = workers.iter().all(|worker| {
+        let poll = worker.poll.as_ref();
+        worker.id == open.worker.id || poll.is_none_or(|poll| scan.age(poll.since) >= blocked)
+    });
     let stands = |task: &&Task| {
         let since = task.state == TaskState::Ready && task.since >= open.poll.since;
         since && scan.age(task.since) >= scan.limit(Limit::StarvationReady)
@@ -281,7 +283,7 @@ fn with_run_delay(mut finding: Finding, open: &Open<'_>, limit: u64) -> Finding 
     finding
 }
 
-fn all_blocked(open: &[Open<'_>], limit: u64) -> Finding {
+fn all_blocked(scan: &Scan<'_>, open: &[Open<'_>], limit: u64) -> Finding {
     let since = open.iter().map(|open| open.poll.since).max().unwrap_or(0);
     let mut finding = Finding::new(Pitfall::BlockedWorker, since);
     let mut worst: Option<&Open<'_>> = None;
@@ -311,7 +313,7 @@ fn all_blocked(open: &[Open<'_>], limit: u64) -> Finding {
         .explained(&values);
     finding.alert.why =
         "Every worker is in a poll that has not returned: the whole executor is stalled.".into();
-    with_run_delay(finding, worst, limit)
+    with_run_delay(behind(finding, scan, worst), worst, limit)
 }
 
 fn stopped_heart(at: u64) -> Finding {
