@@ -274,7 +274,7 @@ pub(crate) fn is_called(full: &str, name: &str) -> bool {
 }
 
 /// `alert: deadlock: conn:51022, repl-1, snapshot wait in a cycle, 41.2 s`, for each alert that
-/// involves the row.
+/// involves the row; `ended: ` if it is over.
 fn alerts<R: Row>(row: &R, beside: &DetailContext<'_>) -> Vec<RichLine> {
     let Some((kind, id, name)) = row.party() else {
         return Vec::new();
@@ -284,7 +284,12 @@ fn alerts<R: Row>(row: &R, beside: &DetailContext<'_>) -> Vec<RichLine> {
         parties.any(|party| (party.kind, party.id) == (kind, id) && (id > 0 || party.name == name))
     };
     let told = |alert: &Alert| {
-        let line = RichLine::default().label("  alert: ");
+        let label = if alert.is_over() {
+            "  ended: "
+        } else {
+            "  alert: "
+        };
+        let line = RichLine::default().label(label);
         line.link(alert.title.clone(), Some(Link::alert(alert)))
     };
     beside.alerts.iter().filter(speaks).map(told).collect()

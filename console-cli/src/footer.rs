@@ -16,6 +16,12 @@ pub(crate) fn footer<R: Row>(snapshot: &Snapshot) -> String {
     if left_out > 0 {
         text += &format!(", {left_out} more match");
     }
+    if R::IN == Table::Alerts && snapshot.alerts_forgotten > 0 {
+        text += &format!(
+            ", {} more are forgotten",
+            units::count(snapshot.alerts_forgotten)
+        );
+    }
     // Tasks, resources and alerts show the present, or totals since they began.
     if !matches!(R::IN, Table::Tasks | Table::Resources | Table::Alerts) {
         text += &format!(", {}", window(snapshot));

@@ -2,7 +2,7 @@
 //! full.
 
 use turbowish_model::query::{Query, Rows};
-use turbowish_model::snapshot::alert::Alert;
+use turbowish_model::snapshot::alert::{Alert, told_past};
 use turbowish_model::snapshot::column::{self, Column, Context, Style, Unit};
 use turbowish_model::snapshot::report;
 use turbowish_model::snapshot::text_table::{TextTable, aligned};
@@ -87,6 +87,11 @@ fn process(snapshot: &Snapshot) -> String {
     )
 }
 
+/// Local time minus UTC, in seconds.
+pub(crate) fn utc_offset_s() -> i64 {
+    i64::from(jiff::Zoned::now().offset().seconds())
+}
+
 /// A wall-clock time in the local time zone: `2026-11-20 17:04:31`.
 pub(crate) fn local(unix_ns: u64) -> String {
     jiff::Timestamp::from_nanosecond(unix_ns.into()).map_or_else(
@@ -152,7 +157,9 @@ fn alerts(snapshot: &Snapshot) -> String {
     let alerts = &snapshot.alerts.rows;
     let Some(worst) = column::worst(alerts) else {
         let looks = snapshot.process.accounting == Accounting::Armed;
-        return if looks { "no alerts" } else { "alerts unknown" }.to_owned();
+        let active = if looks { "no alerts" } else { "alerts unknown" }.to_owned();
+        let past = told_past(alerts, snapshot.at_unix_ns, Micro::Unicode);
+        return past.map_or(active.clone(), |past| format!("{active}; {past}"));
     };
     let Alert { title, .. } = worst;
     let (count, docs) = (column::severity_counts(alerts), worst.pitfall.docs());

@@ -166,6 +166,8 @@ fn snapshot(document: &Object) -> Result<Snapshot, Fault> {
     }
     let since_start = document.get("since_start").and_then(Value::as_bool);
     snapshot.since_start = since_start.unwrap_or(false);
+    let forgotten = document.get("alerts_forgotten").and_then(Value::as_u64);
+    snapshot.alerts_forgotten = forgotten.unwrap_or(0);
     for table in Table::ALL {
         table.visit(ReadPage {
             document,

@@ -19,7 +19,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::Stdio;
 
-use monitor::{Host, gate, stuck};
+use monitor::{Host, gate, stall, stuck};
 #[cfg(feature = "demo")]
 use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
@@ -230,6 +230,31 @@ fn alerts_are_a_table_and_each_is_told_in_full() {
     let plain = host.stdout(&["top", "--limit", "1"]);
     let told = "2 alerts, 1 warning; deadlock: conn:51022, repl-1, snapshot wait in a cycle, 41.2 s (turbowish explain deadlock)";
     assert_eq!(plain.lines().nth(3), Some(told));
+}
+
+#[test]
+fn an_alert_that_is_over_is_told_with_its_end() {
+    let host = Host::empty();
+    let mut snapshot = stuck();
+    let past = stall(snapshot.at_unix_ns);
+    snapshot.alerts.rows = vec![past];
+    (snapshot.alerts.total, snapshot.alerts.matched) = (1, 1);
+    snapshot.alerts_forgotten = 4;
+    host.start(snapshot, PROTOCOL);
+    for (name, args) in [
+        ("alerts_past", &["query", "alerts"][..]),
+        ("alert_past", &["query", "alert"]),
+        ("alerts_past_csv", &["query", "alerts", "-o", "csv"]),
+        ("alerts_past_json", &["query", "alerts", "-o", "json"]),
+    ] {
+        insta::assert_snapshot!(name, host.stdout(args));
+    }
+    let plain = host.stdout(&["top", "--limit", "1"]);
+    let told =
+        "no alerts; 1 ended 42.0 s ago: blocked worker w1: kv::compact::run in one poll for 1.50 s";
+    assert_eq!(plain.lines().nth(3), Some(told));
+    // It may be older than the check.
+    assert_eq!(host.stdout(&["check", "--no-alerts"]), "no alerts\n");
 }
 
 #[test]

@@ -68,6 +68,9 @@ macro_rules! snapshot {
             pub lost: Lost,
             /// Time from wake to poll, of all tasks in the window.
             pub ready_latency: Distribution,
+            /// Number of alerts of the last ten minutes that are over and are not in the table:
+            /// there was no room for them.
+            pub alerts_forgotten: u64,
             /// All tasks that match the filter, in the requested groups; empty if `tasks` contains
             /// them all.
             pub task_groups: Vec<TaskGroup>,

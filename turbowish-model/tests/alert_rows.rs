@@ -3,11 +3,15 @@
 
 use serde_json::{Value, json};
 use turbowish_model::query::{Budget, Query, Rows, Selection};
+use turbowish_model::snapshot::alert::told_past;
 use turbowish_model::snapshot::alert::{Alert, Behind, Party, PartyKind, Point, Severity, Step};
-use turbowish_model::snapshot::column::{Context, Style, find, severity_counts};
+use turbowish_model::snapshot::column::{
+    Context, Involved, Style, find, severity_counts, worst, worst_first,
+};
 use turbowish_model::snapshot::json::{Options, document, flat_header, flat_row};
 use turbowish_model::snapshot::pitfall::Pitfall;
 use turbowish_model::snapshot::report;
+use turbowish_model::snapshot::units::Micro;
 use turbowish_model::snapshot::{Page, Place, ProcRow, Snapshot, Table, TaskRow};
 
 const S: u64 = 1_000_000_000;
@@ -88,6 +92,9 @@ fn deadlock() -> Alert {
         },
         why: "No task of the cycle can run.".to_owned(),
         fixes: vec!["drop the guard first".to_owned(), "or not".to_owned()],
+        began_unix_ns: 1_000 * S,
+        times: 1,
+        ..Alert::default()
     }
 }
 
@@ -139,7 +146,14 @@ fn snapshot() -> Snapshot {
 fn cells() {
     let check = |alert: &Alert, key: &str, expected: &str| {
         let column = find::<Alert>(key).expect("a column");
-        let cell = column.cell(alert, &Context { window_ns: S }, Style::default());
+        let cell = column.cell(
+            alert,
+            &Context {
+                window_ns: S,
+                ..Context::default()
+            },
+            Style::default(),
+        );
         assert_eq!(cell, expected, "{key}");
     };
     let alert = deadlock();
@@ -266,7 +280,9 @@ fn json_says_it_all() {
         "kind": "deadlock", "severity": "alert",
         "title": "deadlock: there, back wait in a cycle, 41.0 s",
         "summary": "2 tasks and 2 resources wait in a cycle",
-        "since_ns": 41 * S, "began_ns": 100 * S, "holds": true, "certain": true,
+        "since_ns": 41 * S, "began_ns": 100 * S, "holds": true, "over": false,
+        "began_unix_ns": 1_000 * S, "ended_unix_ns": null, "times": 1, "last_unix_ns": null,
+        "certain": true,
         "tasks": ["there", "back"], "resources": ["mutex bob", "mutex alice"],
         "parties": [
             party("task", 7, "there"), party("resource", 1, "mutex bob"),
@@ -288,6 +304,107 @@ fn json_says_it_all() {
     assert_eq!(value["alerts"][0]["parties"][0]["id"], Value::Null);
     assert_eq!(value["alerts"][2]["at"]["line"], Value::Null);
     assert_eq!(value["alerts"][2]["at"]["proc"], "kv::serve");
+}
+
+/// Two stalls, of which the longer one was 1.5 s; the last one is over since 42 s.
+fn stall() -> Alert {
+    Alert {
+        pitfall: Pitfall::BlockedWorker,
+        since: 10 * S,
+        held_ns: 1_500_000_000,
+        title: "blocked worker w1: app::write in one poll for 1.50 s".to_owned(),
+        parties: vec![party(PartyKind::Worker, 0, "w1"), task(7, "there")],
+        began_unix_ns: 61_449 * S,
+        ended_unix_ns: Some(61_450 * S + 500_000_000),
+        times: 2,
+        last_unix_ns: Some(61_460 * S),
+        ..Alert::default()
+    }
+}
+
+#[test]
+fn what_is_over_comes_last_and_counts_for_nothing() {
+    let mut all = snapshot();
+    all.at_unix_ns = 61_502 * S;
+    all.alerts_forgotten = 3;
+    let older = Alert {
+        title: "older".to_owned(),
+        last_unix_ns: Some(61_459 * S),
+        ..stall()
+    };
+    let milder = Alert {
+        severity: Severity::Warning,
+        title: "milder".to_owned(),
+        last_unix_ns: Some(61_461 * S),
+        ..stall()
+    };
+    all.alerts.rows.splice(0..0, [milder, older, stall()]);
+    let mut rows = all.alerts.rows.clone();
+    rows.sort_by_key(worst_first);
+    let titles: Vec<&str> = rows.iter().map(|row| row.title.as_str()).collect();
+    assert_eq!(titles[3..], [stall().title.as_str(), "older", "milder"]);
+    assert_eq!(severity_counts(&rows), "2 alerts, 1 warning");
+    assert_eq!(worst(&rows).map(Alert::is_over), Some(false));
+    assert_eq!(worst(&[stall()]), None);
+    let involved = [stall()];
+    let involved = Involved::of(&involved);
+    let there = TaskRow {
+        id: 7,
+        ..TaskRow::default()
+    };
+    assert_eq!(involved.severity(&there), None);
+    let said = told_past(&[stall()], 61_502 * S, Micro::Unicode);
+    let expected = "1 ended 42.0 s ago: blocked worker w1: app::write in one poll for 1.50 s";
+    assert_eq!(said.as_deref(), Some(expected));
+    let said = told_past(&rows, 61_502 * S, Micro::Unicode);
+    assert_eq!(
+        said.as_deref(),
+        Some("3 ended, the last 41.0 s ago: milder")
+    );
+    assert_eq!(told_past(&[long_poll()], 61_502 * S, Micro::Unicode), None);
+    let text = document(&all, &[Table::Alerts], &Options::default());
+    let value: Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!(value["alerts_forgotten"], 3);
+    assert_eq!(value["alerts"][2]["over"], true);
+    assert_eq!(value["alerts"][2]["last_unix_ns"], 61_460 * S);
+    all.alerts.rows = rows;
+    let text = report::text(&all, None);
+    let past = text.lines().find(|line| line.starts_with("ended:"));
+    assert_eq!(
+        past,
+        Some(
+            "ended:  blocked worker w1: app::write in one poll for 1.50 s   2 times, the longest 1.50 s, ended 42.0 s before the end   turbowish explain blocked-worker"
+        )
+    );
+    assert!(text.contains("\n        ... 3 more\n"), "{text}");
+}
+
+#[test]
+fn cells_of_what_is_over() {
+    let context = Context {
+        at_unix_ns: 61_502 * S,
+        ..Context::default()
+    };
+    let check = |alert: &Alert, key: &str, expected: &str| {
+        let column = find::<Alert>(key).expect("a column");
+        let style = Style {
+            utc_offset_s: 3_600,
+            ..Style::default()
+        };
+        assert_eq!(
+            column.value(alert, &context).print(style),
+            expected,
+            "{key}"
+        );
+    };
+    check(&stall(), "began", "18:04:09");
+    check(&stall(), "for", "1.50 s");
+    check(&stall(), "ended", "42.0 s");
+    check(&stall(), "times", "2");
+    // A process that does not tell when it began.
+    check(&long_poll(), "began", "18:04:57");
+    check(&long_poll(), "ended", "");
+    check(&long_poll(), "times", "1");
 }
 
 #[test]

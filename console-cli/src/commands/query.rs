@@ -11,6 +11,7 @@ use crate::args::{Format, QueryArgs};
 use crate::columns::choose;
 use crate::failure::{Failure, note, print};
 use crate::footer::footer;
+use crate::plain_text::utc_offset_s;
 use crate::text::printed;
 use crate::{detail, sheet, source};
 
@@ -99,7 +100,11 @@ fn shape<R: Row>(args: &QueryArgs, columns: &[Column<R>]) -> Options {
 fn text<R: Row>(snapshot: &Snapshot, columns: &[Column<R>]) -> String {
     let context = Context::of(snapshot);
     let page = R::page(snapshot);
-    let mut lines = TextTable::of(columns, &page.rows, &context, Style::default()).lines();
+    let style = Style {
+        utc_offset_s: utc_offset_s(),
+        ..Style::default()
+    };
+    let mut lines = TextTable::of(columns, &page.rows, &context, style).lines();
     lines.push(footer::<R>(snapshot));
     lines.push(String::new());
     printed(&lines)

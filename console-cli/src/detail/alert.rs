@@ -96,12 +96,23 @@ fn is_named(alert: &Alert, name: &str) -> bool {
 }
 
 fn text(alert: &Alert, snapshot: &Snapshot) -> String {
-    let began = snapshot.at_unix_ns.saturating_sub(alert.held_ns);
+    let began = alert.began_at(snapshot.at_unix_ns);
+    let ago = alert.ended_ago(snapshot.at_unix_ns);
     let clock = plain_text::local(began);
     let source = problem::source::lines(alert, Some(snapshot.process.pid));
     let around = AlertContext {
-        tasks: &snapshot.tasks.rows,
-        resources: &snapshot.resources.rows,
+        // The present rows do not show what an alert was that is over.
+        tasks: if ago.is_some() {
+            &[]
+        } else {
+            &snapshot.tasks.rows
+        },
+        resources: if ago.is_some() {
+            &[]
+        } else {
+            &snapshot.resources.rows
+        },
+        ended_ago_ns: ago,
         began: clock.split_once(' ').map(|(_, time)| time.to_owned()),
         source: &source,
         micro: Micro::Unicode,

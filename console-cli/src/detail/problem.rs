@@ -23,6 +23,8 @@ pub(crate) struct AlertContext<'a> {
     pub(crate) resources: &'a [ResourceRow],
     /// The time of day at which the alert began, if known.
     pub(crate) began: Option<String>,
+    /// How long ago it ended, if it is over.
+    pub(crate) ended_ago_ns: Option<u64>,
     /// Lines of its source, from [`source::lines`].
     pub(crate) source: &'a [String],
     /// The spelling of microseconds.
@@ -88,6 +90,7 @@ pub(crate) fn lines(alert: &Alert, around: &AlertContext<'_>) -> Vec<RichLine> {
     };
     for part in [
         body,
+        over(alert, around),
         behind::lines(alert, around),
         advice(alert, around),
         source_of(around),
@@ -112,6 +115,7 @@ fn heading(alert: &Alert, around: &AlertContext<'_>) -> Vec<RichLine> {
     }
     let held = around.time(alert.held_ns);
     let end = match &around.began {
+        Some(clock) if around.ended_ago_ns.is_some() => format!("at {clock}, lasted {held}"),
         _ if !alert.holds => format!("resolved; lasted {held}"),
         Some(clock) => format!("since {clock}, {held}"),
         None => format!("for {held}"),
@@ -130,6 +134,22 @@ fn heading(alert: &Alert, around: &AlertContext<'_>) -> Vec<RichLine> {
     let mut lines = begin.into_iter();
     let first = lines.next().map(|line| RichLine::default().title(line));
     first.into_iter().chain(lines.map(RichLine::from)).collect()
+}
+
+/// ` OVER   ended 42.0 s ago; ` or ` OVER   active 4 times, this was the longest; …`
+fn over(alert: &Alert, around: &AlertContext<'_>) -> Vec<RichLine> {
+    let Some(ago) = around.ended_ago_ns.map(|ns| around.time(ns)) else {
+        return Vec::new();
+    };
+    let text = match alert.times {
+        0 | 1 => format!("ended {ago} ago"),
+        n => format!(
+            "active {} times, this was the longest; the last ended {ago} ago",
+            units::count(n)
+        ),
+    };
+    let lines = around.labelled(" OVER  ", &text);
+    lines.into_iter().map(RichLine::from).collect()
 }
 
 /// The parties of an alert that is not a chain, and their locations.

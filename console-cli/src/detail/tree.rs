@@ -144,7 +144,7 @@ pub(super) fn relation(row: &ResourceRow) -> &'static str {
 
 /// Who has a resource, fills or empties it: names, or their number where there are many.
 pub(super) fn by(row: &ResourceRow) -> RichLine {
-    let context = Context { window_ns: 0 };
+    let context = Context::default();
     let column = column::find::<ResourceRow>("by");
     match column.as_ref().map(|column| column.value(row, &context)) {
         Some(Value::Names(names)) => {

@@ -2,6 +2,10 @@
 
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
+use turbowish_model::snapshot::units;
+
+use crate::plain_text::utc_offset_s;
+
 /// The clocks of the console. Only the loop reads them.
 #[derive(Debug)]
 pub(super) struct Clock {
@@ -19,7 +23,7 @@ impl Clock {
         Now {
             mono_ns: u64::try_from(self.started.elapsed().as_nanos()).unwrap_or(u64::MAX),
             unix_ns: unix_ns(),
-            utc_offset_s: i64::from(jiff::Zoned::now().offset().seconds()),
+            utc_offset_s: utc_offset_s(),
         }
     }
 }
@@ -46,15 +50,7 @@ pub(crate) struct Now {
 impl Now {
     /// The time of day of an instant: `17:04:31`.
     pub(crate) fn time_of_day(self, unix_ns: u64) -> String {
-        const DAY: i64 = 86_400;
-        let seconds = i64::try_from(unix_ns / 1_000_000_000).unwrap_or(0) + self.utc_offset_s;
-        let of_day = seconds.rem_euclid(DAY);
-        format!(
-            "{:02}:{:02}:{:02}",
-            of_day / 3_600,
-            of_day / 60 % 60,
-            of_day % 60
-        )
+        units::time_of_day(unix_ns, self.utc_offset_s)
     }
 }
 

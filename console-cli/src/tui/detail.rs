@@ -75,7 +75,7 @@ pub(crate) fn resource(row: &ResourceRow, style: Style) -> String {
 
 /// `deadlock: conn:51022, repl-1, snapshot wait in a cycle, 41.2 s`
 pub(crate) fn alert(row: &Alert) -> String {
-    if row.holds {
+    if row.holds || row.is_over() {
         row.title.clone()
     } else {
         format!("{} (resolved)", row.title)

@@ -37,6 +37,10 @@ pub(crate) fn tabs(state: &State) -> Vec<(View, String)> {
 fn count(state: &State, view: View) -> String {
     let table = state.tables.of(view);
     let counts = table.counts();
+    // Those that are over are in the table, too.
+    if view == View::Alerts && table.filter().is_empty() {
+        return units::count(state.alerts().len() as u64);
+    }
     if table.filter().is_empty() || view != state.view {
         units::count(counts.total)
     } else {

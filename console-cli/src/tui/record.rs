@@ -286,11 +286,18 @@ fn missing(state: &State, open: &Record) -> RichLine {
 fn alert_lines(state: &State, alert: &Alert, source: &[String], room: usize) -> Vec<RichLine> {
     let beside = state.beside();
     let at = state.shown.as_ref().map_or(0, |shown| shown.at_unix_ns);
-    let began = at.saturating_sub(alert.held_ns);
+    let began = alert.holds || alert.is_over();
+    let ago = alert.ended_ago(at);
+    // The present rows do not show what an alert was that is over.
+    let (tasks, resources) = match ago {
+        None => (beside.tasks, beside.resources),
+        Some(_) => (&[][..], &[][..]),
+    };
     let around = AlertContext {
-        tasks: beside.tasks,
-        resources: beside.resources,
-        began: alert.holds.then(|| state.now.time_of_day(began)),
+        tasks,
+        resources,
+        began: began.then(|| state.now.time_of_day(alert.began_at(at))),
+        ended_ago_ns: ago,
         source,
         micro: state.look.glyphs.micro,
         room,

@@ -87,6 +87,11 @@ pub(crate) trait Entry: Row + Record + Clone {
         None
     }
 
+    /// Whether it describes something that is over.
+    fn is_over(&self) -> bool {
+        false
+    }
+
     /// Remaining time of its mute in nanoseconds, if it is an alert.
     fn muted(&self, _: Muted<'_>) -> Option<u64> {
         None
@@ -182,6 +187,8 @@ pub(crate) trait AnyTable {
     fn warns(&self, row: usize) -> bool;
     /// Whether the row, or one of its group, is paused.
     fn is_paused(&self, row: usize) -> bool;
+    /// Whether the row, or all of its group, is over.
+    fn is_over(&self, row: usize) -> bool;
     /// The highest severity of the alerts that involve the row.
     fn severity(&self, row: usize) -> Option<Severity>;
     /// The identity of the row across snapshots.

@@ -260,6 +260,13 @@ impl State {
 
     /// The active alerts, the worst first; current even while the display is frozen.
     pub(crate) fn alerts(&self) -> &[Alert] {
+        let all = self.all_alerts();
+        let over = all.iter().position(Alert::is_over);
+        &all[..over.unwrap_or(all.len())]
+    }
+
+    /// The active alerts, then those that are over: the order in which they are shown.
+    pub(crate) fn all_alerts(&self) -> &[Alert] {
         let frozen = self.pending.frozen_ns.and(self.pending.held.as_deref());
         let last = frozen.or(self.shown.as_ref());
         last.map_or(&[], |snapshot| &snapshot.alerts.rows)
@@ -274,9 +281,9 @@ impl State {
 
     /// The context of cells, in addition to their row.
     pub(crate) fn context(&self) -> Context {
-        Context {
-            window_ns: self.shown.as_ref().map_or(0, |shown| shown.window_ns),
-        }
+        self.shown
+            .as_ref()
+            .map_or_else(Context::default, Context::of)
     }
 
     /// The format of cells.
@@ -284,6 +291,7 @@ impl State {
         Style {
             micro: self.look.glyphs.micro,
             levels: &self.look.glyphs.levels,
+            utc_offset_s: self.now.utc_offset_s,
             ..Style::default()
         }
     }
@@ -312,7 +320,7 @@ impl State {
         let window_ns = self.context().window_ns;
         // The first column is reserved for the mark.
         let room = Some(usize::from(self.size.0).saturating_sub(1));
-        let alerts = self.alerts();
+        let alerts = self.all_alerts();
         let lengths = Some(&self.visit.lengths);
         let micro = self.look.glyphs.micro;
         match &self.visit.near {

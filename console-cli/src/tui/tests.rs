@@ -9,6 +9,7 @@ mod hostile;
 mod keys;
 mod manual;
 mod mutes;
+mod past;
 mod pauses;
 mod preview;
 mod problem;

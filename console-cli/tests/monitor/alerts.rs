@@ -174,3 +174,28 @@ pub(crate) fn long_poll() -> Alert {
         ..held(Pitfall::LongPoll, Severity::Warning, 5_000)
     }
 }
+
+/// A poll that blocked its worker for 1.5 s, three times, the last time 42 s before this instant.
+pub(crate) fn stall(at_unix_ns: u64) -> Alert {
+    let ended = at_unix_ns - 420 * TENTH;
+    Alert {
+        title: "blocked worker w1: kv::compact::run in one poll for 1.50 s".to_owned(),
+        summary: "one poll has not returned".to_owned(),
+        parties: vec![party(PartyKind::Worker, 0, "w1"), task(7, "compact")],
+        at: Some(point("kv::compact::run", (30, 19, 33), "tick.tick()")),
+        behind: Behind {
+            tasks: vec![task(21, "conn:51011"), task(22, "conn:51012"), task(4, "expiry")],
+            unlisted: 0,
+        },
+        why: "A poll must return quickly: w1 runs no other task until this one returns.".to_owned(),
+        fixes: vec![
+            "between compact.rs:30 and the next await: file I/O or a loop? use spawn_blocking, or yield_now().await every few ms".to_owned(),
+        ],
+        holds: false,
+        began_unix_ns: ended - 415 * TENTH,
+        ended_unix_ns: Some(ended - 400 * TENTH),
+        times: 3,
+        last_unix_ns: Some(ended),
+        ..held(Pitfall::BlockedWorker, Severity::Alert, 15)
+    }
+}

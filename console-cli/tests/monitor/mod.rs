@@ -17,6 +17,7 @@ use tempfile::TempDir;
 use turbowish_model::snapshot::Snapshot;
 use turbowish_wire::{PROTOCOL, discovery};
 
+pub(crate) use alerts::stall;
 pub(crate) use script::{gate, kv};
 pub(crate) use server::Manner;
 use server::Server;

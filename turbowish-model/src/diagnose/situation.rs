@@ -26,6 +26,8 @@ use crate::snapshot::{Place, Spot, TaskState};
 pub struct Situation {
     /// The instant, in nanoseconds.
     pub now: u64,
+    /// The instant on the wall clock, nanoseconds since the Unix epoch; 0 if unknown.
+    pub unix_ns: u64,
     /// Live tasks. A task may be omitted if it waits, can be woken, was not polled since the
     /// previous situation, and has no relation to any resource: it holds none, waits for none, uses
     /// no end and has no intent. A task that a resource names and that is not here is treated as

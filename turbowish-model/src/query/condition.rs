@@ -119,7 +119,10 @@ mod tests {
 
     fn check(text: &str, expected: Verdict) {
         let condition = Condition::<ProcRow>::parse(text).expect(text);
-        let context = Context { window_ns: SECOND };
+        let context = Context {
+            window_ns: SECOND,
+            ..Context::default()
+        };
         assert_eq!(condition.judge(&row(), &context), expected, "{text}");
     }
 
@@ -164,7 +167,10 @@ mod tests {
             ("max < 3", Verdict::NoSample),
         ] {
             let condition = Condition::<CounterRow>::parse(text).expect(text);
-            let context = Context { window_ns: SECOND };
+            let context = Context {
+                window_ns: SECOND,
+                ..Context::default()
+            };
             assert_eq!(condition.judge(&row, &context), expected, "{text}");
         }
         let condition = Condition::<CounterRow>::parse("value >= 3").expect("a number");

@@ -1,12 +1,12 @@
-//! Alerts as rows of a snapshot: a pitfall that is present now, its reason, and what to do about
-//! it.
+//! Alerts as rows of a snapshot: a pitfall that is present now, or was a short time ago; its
+//! reason, and what to do about it.
 
 mod columns;
 
 use alloc::string::String;
 use alloc::vec::Vec;
 
-pub use self::columns::{Involved, severity_counts, worst, worst_first};
+pub use self::columns::{Involved, latest_past, severity_counts, told_past, worst, worst_first};
 use super::Place;
 use super::json::{FieldValue, Spelled as _, put};
 use super::pitfall::Pitfall;
@@ -39,7 +39,7 @@ impl Severity {
 row! {
     $ alert_row
 
-    /// A pitfall that is present now.
+    /// A pitfall that is present now, or was: an alert that is over stays for ten minutes.
     Alert {
         /// Kind of pitfall.
         pitfall: Pitfall [first] as kind;
@@ -56,6 +56,16 @@ row! {
         since: u64 [min] as began_ns;
         /// The last scan saw the pitfall. If `false`, the alert will soon be cleared.
         holds: bool [any];
+        // It follows from the instant of the end.
+        + over(|row| FieldValue::Flag(row.is_over()), |_, _| Some(()));
+        /// Start of the alert, nanoseconds since the Unix epoch; 0 if unknown.
+        began_unix_ns: u64 [min];
+        /// End of the alert, nanoseconds since the Unix epoch; `None` while it is active.
+        ended_unix_ns: Option<u64> [max];
+        /// Number of times that it was active. An entry that is over describes the longest of them.
+        times: u64 [sum];
+        /// End of the last of them; `None` while the alert is active.
+        last_unix_ns: Option<u64> [max];
         /// The alert follows from known facts. If `false`, `why` states the assumption.
         certain: bool [first];
         // Both are read as parties.
@@ -161,6 +171,29 @@ pub struct Behind {
 }
 
 impl Alert {
+    /// Whether the alert is not active any more.
+    #[must_use]
+    pub const fn is_over(&self) -> bool {
+        self.ended_unix_ns.is_some()
+    }
+
+    /// Start of the alert on the wall clock, in a snapshot taken at `at_unix_ns`.
+    #[must_use]
+    pub const fn began_at(&self, at_unix_ns: u64) -> u64 {
+        match self.began_unix_ns {
+            // Processes of earlier versions do not send it.
+            0 => at_unix_ns.saturating_sub(self.held_ns),
+            began => began,
+        }
+    }
+
+    /// Time since the last end of an alert that is over, in a snapshot taken at `at_unix_ns`.
+    #[must_use]
+    pub fn ended_ago(&self, at_unix_ns: u64) -> Option<u64> {
+        let last = self.last_unix_ns.or(self.ended_unix_ns)?;
+        Some(at_unix_ns.saturating_sub(last))
+    }
+
     /// Time from `since`, on the process's clock, to the last scan that saw the pitfall.
     #[must_use]
     pub const fn age(&self, since: u64) -> u64 {

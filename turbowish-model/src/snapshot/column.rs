@@ -17,15 +17,17 @@ pub use self::nearest::{closest, nearest};
 pub use self::title::titled;
 pub use self::value::{ASCII_LEVELS, Levels, Shown, SortKey, Style, Value};
 use crate::snapshot::alert::PartyKind;
-pub use crate::snapshot::alert::{Involved, severity_counts, worst, worst_first};
+pub use crate::snapshot::alert::{Involved, latest_past, severity_counts, worst, worst_first};
 use crate::snapshot::quantile::{Distribution, Percentile};
 use crate::snapshot::{InTable, Snapshot};
 
 /// The data that a cell needs in addition to its row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Context {
     /// Length of the window that the row's sums cover, in nanoseconds.
     pub window_ns: u64,
+    /// Wall-clock time of the snapshot, nanoseconds since the Unix epoch.
+    pub at_unix_ns: u64,
 }
 
 impl Context {
@@ -34,6 +36,7 @@ impl Context {
     pub const fn of(snapshot: &Snapshot) -> Self {
         Self {
             window_ns: snapshot.window_ns,
+            at_unix_ns: snapshot.at_unix_ns,
         }
     }
 }
@@ -305,7 +308,7 @@ pub fn at_percentile<R>(family: &'static Family<R>, q: Percentile) -> Column<R> 
 /// Returns the cell of a column, independent of the window; empty if there is no such column.
 #[must_use]
 pub fn cell<R: Row>(row: &R, key: &str) -> String {
-    let context = Context { window_ns: 0 };
+    let context = Context::default();
     find::<R>(key).map_or_else(String::new, |column| {
         column.cell(row, &context, Style::default())
     })

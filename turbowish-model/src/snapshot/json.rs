@@ -81,6 +81,9 @@ pub fn document(snapshot: &Snapshot, tables: &[Table], shape: &Options) -> Strin
             ..shape.clone()
         };
         distribution(out, &snapshot.ready_latency, &shape_of_all);
+        if tables.contains(&Table::Alerts) {
+            out.number("alerts_forgotten", snapshot.alerts_forgotten);
+        }
         for each in tables {
             each.visit(Printed {
                 out: &mut *out,

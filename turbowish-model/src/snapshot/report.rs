@@ -192,18 +192,42 @@ fn stuck(snapshot: &Snapshot) -> Vec<String> {
     lines
 }
 
-/// Alerts that were active at the end, worst first. Without the monitor's thread no alerts are
-/// detected, so the report does not claim that there are none.
+/// Alerts that were active at the end, worst first, and those that were over. Without the monitor's
+/// thread no alerts are detected, so the report does not claim that there are none.
 fn alerts(snapshot: &Snapshot) -> Vec<String> {
-    let alerts = &snapshot.alerts.rows;
+    let rows = &snapshot.alerts.rows;
+    let (over, active): (Vec<&Alert>, Vec<&Alert>) = rows.iter().partition(|row| row.is_over());
+    let mut lines = listed("alerts:", &active, 0, |alert| alert.title.clone());
+    let at = snapshot.at_unix_ns;
+    let past = |alert: &Alert| {
+        let (lasted, ago) = (alert.held_ns, alert.ended_ago(at).unwrap_or(0));
+        let [lasted, ago] = [lasted, ago].map(|ns| units::duration(ns, Micro::Unicode));
+        let times = match alert.times {
+            0 | 1 => format!("lasted {lasted}"),
+            n => format!("{} times, the longest {lasted}", units::count(n)),
+        };
+        format!("{}   {times}, ended {ago} before the end", alert.title)
+    };
+    lines.extend(listed("ended: ", &over, snapshot.alerts_forgotten, past));
+    lines
+}
+
+/// The first alerts of a list, one on a line, and how many more there are.
+fn listed(
+    label: &str,
+    alerts: &[&Alert],
+    forgotten: u64,
+    told: impl Fn(&Alert) -> String,
+) -> Vec<String> {
     let shown = alerts.iter().take(ALERT_ROWS).enumerate();
     let mut lines: Vec<String> = shown
         .map(|(at, alert)| {
-            let label = if at == 0 { "alerts:" } else { "       " };
-            format!("{label} {}   {}", alert.title, alert.pitfall.docs())
+            let label = if at == 0 { label } else { "       " };
+            format!("{label} {}   {}", told(alert), alert.pitfall.docs())
         })
         .collect();
-    let left = alerts.len().saturating_sub(ALERT_ROWS);
+    let left = alerts.len().saturating_sub(ALERT_ROWS) as u64;
+    let left = left.saturating_add(forgotten);
     if left > 0 {
         lines.push(format!("        ... {left} more"));
     }
@@ -213,7 +237,8 @@ fn alerts(snapshot: &Snapshot) -> Vec<String> {
 /// The alerts that a task is part of: `(deadlock)`.
 fn part_of(task: &TaskRow, alerts: &[Alert]) -> String {
     let this = |party: &Party| party.kind == PartyKind::Task && party.id == task.id;
-    let of = alerts.iter().filter(|alert| alert.parties.iter().any(this));
+    let active = alerts.iter().filter(|alert| !alert.is_over());
+    let of = active.filter(|alert| alert.parties.iter().any(this));
     let mut names: Vec<&str> = of.map(|alert| alert.pitfall.title()).collect();
     names.dedup();
     if names.is_empty() {

@@ -21,7 +21,7 @@ macro_rules! tables {
             resources: Resources, $crate::snapshot::ResourceRow, ResourcePage;
             /// Await points: where calls wait, and for how long.
             awaits: Awaits, $crate::snapshot::AwaitRow, AwaitPage;
-            /// Active alerts, worst first.
+            /// Active alerts, worst first; then those that ended in the last ten minutes.
             alerts: Alerts, $crate::snapshot::alert::Alert, AlertPage;
             /// Counters and gauges of the program.
             counters: Counters, $crate::snapshot::CounterRow, CounterPage;

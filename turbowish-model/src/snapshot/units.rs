@@ -45,6 +45,20 @@ impl Micro {
     }
 }
 
+/// The time of day of an instant: `17:04:31`. `utc_offset_s` is local time minus UTC, in seconds.
+#[must_use]
+pub fn time_of_day(unix_ns: u64, utc_offset_s: i64) -> String {
+    const DAY: i64 = 86_400;
+    let seconds = i64::try_from(unix_ns / SECOND).unwrap_or(0) + utc_offset_s;
+    let of_day = seconds.rem_euclid(DAY);
+    format!(
+        "{:02}:{:02}:{:02}",
+        of_day / 3_600,
+        of_day / 60 % 60,
+        of_day % 60
+    )
+}
+
 /// A duration in at most six columns: `412ns`, `9.99µs`, `999µs`, `41.2 s`, `12m31s`, `3h07m`,
 /// `4d11h`.
 #[must_use]

@@ -7,6 +7,7 @@ mod flow;
 mod futurelock;
 mod known_mistakes;
 mod locks;
+mod past;
 mod play;
 mod polls;
 mod random;

@@ -8,6 +8,9 @@ use turbowish_model::snapshot::pitfall::Pitfall;
 
 use turbowish_testing::situations::{MS, START, SituationBuilder};
 
+/// Wall-clock time at the beginning.
+pub(crate) const UNIX: u64 = 1_795_194_271_000_000_000;
+
 /// Time between two situations.
 pub(crate) const TICK: u64 = 250;
 
@@ -44,6 +47,7 @@ impl Play {
         while self.ms <= until {
             change(&mut self.stage, self.ms);
             self.stage.situation.now = START + self.ms * MS;
+            self.stage.situation.unix_ns = UNIX + self.ms * MS;
             self.last = self.detector.scan(&self.stage.situation);
             let mut now = BTreeSet::new();
             for alert in &self.last {
@@ -69,6 +73,24 @@ impl Play {
             self.shown = now;
             self.ms += TICK;
         }
+    }
+
+    /// The alerts that are over now.
+    pub(crate) fn past(&mut self) -> Vec<Alert> {
+        self.past_at(START + self.ms * MS)
+    }
+
+    pub(crate) fn past_at(&mut self, now: u64) -> Vec<Alert> {
+        self.detector.past(now)
+    }
+
+    pub(crate) const fn forgotten(&self) -> u64 {
+        self.detector.forgotten()
+    }
+
+    /// Accounting is disarmed.
+    pub(crate) fn stop(&mut self) {
+        self.detector.stop();
     }
 }
 

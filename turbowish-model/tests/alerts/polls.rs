@@ -19,7 +19,7 @@ fn workers(stage: &mut SituationBuilder, count: usize) {
 }
 
 /// A task is polled by a worker since an instant.
-fn polls(stage: &mut SituationBuilder, worker: usize, task: &str, since: u64) {
+pub(crate) fn polls(stage: &mut SituationBuilder, worker: usize, task: &str, since: u64) {
     let task = stage.get(task);
     task.state = TaskState::Polling;
     task.since = since;
@@ -32,7 +32,7 @@ fn polls(stage: &mut SituationBuilder, worker: usize, task: &str, since: u64) {
     });
 }
 
-fn hog(stage: &mut SituationBuilder, count: usize, number: u64) {
+pub(crate) fn hog(stage: &mut SituationBuilder, count: usize, number: u64) {
     workers(stage, count);
     stage.task("hog", "hog.rs:1 write()").polls = number;
     polls(stage, 0, "hog", START);

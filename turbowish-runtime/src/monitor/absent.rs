@@ -46,9 +46,9 @@ impl Monitor {
         HashMap::new()
     }
 
-    /// Active alerts: there are none.
-    pub(super) const fn alerts(&self) -> Vec<Alert> {
-        Vec::new()
+    /// Alerts: there are none.
+    pub(super) const fn alerts(&self) -> (Vec<Alert>, u64) {
+        (Vec::new(), 0)
     }
 
     /// Tasks of the application's runtimes that are the heartbeat: there is none.

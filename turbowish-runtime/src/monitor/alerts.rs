@@ -87,9 +87,15 @@ impl Monitor {
         self.watch().forget();
     }
 
-    /// Active alerts, the worst first.
-    pub(super) fn alerts(&self) -> Vec<Alert> {
-        self.watch().alerts.clone()
+    /// Active alerts, the worst first, then those that ended a short time ago; and how many of
+    /// these had no room.
+    pub(super) fn alerts(&self) -> (Vec<Alert>, u64) {
+        let now = self.scale.ns(clock::ticks());
+        let mut watch = self.watch();
+        let past = watch.detector.past(now);
+        let mut alerts = watch.alerts.clone();
+        alerts.extend(past);
+        (alerts, watch.detector.forgotten())
     }
 
     /// Whether there are so many polls that they are counted between two ticks, too.
@@ -157,15 +163,18 @@ impl AlertWatch {
         }
     }
 
-    /// Discards all state: nothing is known while accounting is disarmed.
+    /// Discards all state except alerts that are over: nothing is known while accounting is
+    /// disarmed.
     pub(super) fn forget(&mut self) {
-        let limits = *self.detector.limits();
+        let mut detector = std::mem::take(&mut self.detector);
+        detector.stop();
         let (uses, spent) = (&mut self.uses, &mut self.spent);
         let (uses, spent) = (std::mem::take(uses), std::mem::take(spent));
         *self = Self {
+            detector,
             uses,
             spent,
-            ..Self::new(limits)
+            ..Self::default()
         };
     }
 

@@ -32,6 +32,7 @@ use super::tasks::{LiveTask, NameTable, spot};
 use crate::hot::{clock, task};
 use crate::monitor::collector::ThreadNow;
 use crate::monitor::heartbeat::HeartbeatTask;
+use crate::monitor::unix_ns;
 use crate::os_thread;
 use turbowish_model::ordered::Map;
 
@@ -105,6 +106,7 @@ impl Scout {
         mark_awaiting_calls(&mut tasks, &resources);
         Situation {
             now: stage.ns(stage.assembly.now.at),
+            unix_ns: unix_ns(),
             resources,
             tasks,
             ended: stage.ended(),

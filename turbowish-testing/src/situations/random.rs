@@ -369,6 +369,7 @@ pub fn situation() -> impl Strategy<Value = Situation> {
             (sources, heartbeat),
             candidates,
         )| Situation {
+            unix_ns: 0,
             candidates,
             now,
             tasks,

@@ -23,6 +23,10 @@ impl From<Alert> for proto::Alert {
             behind,
             why,
             fixes,
+            began_unix_ns,
+            ended_unix_ns,
+            times,
+            last_unix_ns,
         } = alert;
         Self {
             pitfall: pitfall.send(),
@@ -40,6 +44,10 @@ impl From<Alert> for proto::Alert {
             behind_unlisted: behind.unlisted,
             why,
             fixes,
+            began_unix_ns,
+            ended_unix_ns,
+            times,
+            last_unix_ns,
         }
     }
 }
@@ -66,6 +74,10 @@ impl TryFrom<proto::Alert> for Alert {
             },
             why: alert.why,
             fixes: alert.fixes,
+            began_unix_ns: alert.began_unix_ns,
+            ended_unix_ns: alert.ended_unix_ns,
+            times: alert.times,
+            last_unix_ns: alert.last_unix_ns,
         })
     }
 }

@@ -65,7 +65,7 @@ macro_rules! tabled {
         mirror!(Query = Query { window_ns $($field)+ });
         mirror!(Snapshot = Snapshot {
             process at_unix_ns window_ns since_start workers tasks_by_state lost ready_latency
-            task_groups $($field)+
+            task_groups alerts_forgotten $($field)+
         // The pace belongs to the stream, which sets it.
         } and { pace_ns: 0 });
     };

@@ -339,6 +339,10 @@ impl Distinct {
             },
             why: self.text(),
             fixes: vec![self.text(), self.text()],
+            began_unix_ns: self.number(),
+            ended_unix_ns: nth.is_multiple_of(2).then(|| self.number()),
+            times: self.number(),
+            last_unix_ns: nth.is_multiple_of(2).then(|| self.number()),
         }
     }
 

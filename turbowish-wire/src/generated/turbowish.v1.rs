@@ -177,6 +177,9 @@ pub struct Snapshot {
     /// if it does not tell.
     #[prost(uint64, tag = "16")]
     pub pace_ns: u64,
+    /// How many alerts of the last ten minutes are over and had no room.
+    #[prost(uint64, tag = "17")]
+    pub alerts_forgotten: u64,
 }
 /// Tasks that have something in common.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -922,7 +925,7 @@ pub struct AlertPage {
     #[prost(uint64, tag = "3")]
     pub matched: u64,
 }
-/// A pitfall that holds now.
+/// A pitfall that holds now, or did in the last ten minutes.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct Alert {
     /// Which: the id of its page in the documentation.
@@ -970,6 +973,18 @@ pub struct Alert {
     /// What can be done, each on its own.
     #[prost(string, repeated, tag = "15")]
     pub fixes: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// When it began, nanoseconds since the Unix epoch; 0 if that is not known.
+    #[prost(uint64, tag = "16")]
+    pub began_unix_ns: u64,
+    /// When it ended; absent while it holds. Of several times these are of the longest.
+    #[prost(uint64, optional, tag = "17")]
+    pub ended_unix_ns: ::core::option::Option<u64>,
+    /// How often it held.
+    #[prost(uint64, tag = "18")]
+    pub times: u64,
+    /// When it ended the last time; absent while it holds.
+    #[prost(uint64, optional, tag = "19")]
+    pub last_unix_ns: ::core::option::Option<u64>,
 }
 /// Somebody or something that is involved in an alert.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

@@ -239,11 +239,15 @@ impl Entry for Alert {
     }
 
     fn severity(&self) -> Option<Severity> {
-        Some(self.severity)
+        (!self.is_over()).then_some(self.severity)
+    }
+
+    fn is_over(&self) -> bool {
+        self.is_over()
     }
 
     fn muted(&self, muted: Muted<'_>) -> Option<u64> {
-        muted(self)
+        muted(self).filter(|_| !self.is_over())
     }
 
     /// The await point of the alert, else the first of its chain.

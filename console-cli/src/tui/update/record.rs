@@ -1,6 +1,7 @@
 //! Records: the open one, the targets of its links, and the way back.
 
 use turbowish_model::snapshot::alert::Alert;
+use turbowish_model::snapshot::column;
 
 use super::{Stride, stride};
 use crate::detail::rich_line::Link;
@@ -11,9 +12,11 @@ use crate::tui::rows::Absent;
 use crate::tui::state::{State, Step, View};
 use crate::tui::triage::{self, Thing};
 
-/// Opens the first alert.
+/// Opens the first alert; if there is none, the one that ended last.
 pub(super) fn worst_alert(state: &mut State) {
-    let worst = state.heard().next().map(Link::alert);
+    let worst = state.heard().next();
+    let past = || column::latest_past(state.all_alerts()).filter(|_| state.alerts().is_empty());
+    let worst = worst.or_else(past).map(Link::alert);
     match worst {
         Some(link) => open(state, link),
         None if state.alerts().is_empty() => state.notice = Some("no alerts".to_owned()),

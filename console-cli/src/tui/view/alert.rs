@@ -3,7 +3,7 @@
 use ratatui::Frame;
 use ratatui::text::{Line, Span};
 use turbowish_model::snapshot::Accounting;
-use turbowish_model::snapshot::alert::Severity;
+use turbowish_model::snapshot::alert::{Severity, told_past};
 use turbowish_model::snapshot::column;
 use turbowish_model::snapshot::units::{self, SECOND};
 
@@ -45,11 +45,22 @@ fn alerts(state: &State) -> Line<'static> {
         n => format!(", {n} muted"),
     };
     match state.heard().next() {
-        None if lost.is_empty() => Line::from(format!(" no alerts{muted}")),
+        None if lost.is_empty() => {
+            let line = match past(state) {
+                None => format!(" no alerts{muted}"),
+                Some(past) => format!(" no alerts{muted}; {past}"),
+            };
+            Line::from(text::head(&line, usize::from(state.size.0)))
+        }
         None => Line::from(Span::styled(lost, warning(state))),
         Some(worst) => {
             let (mark, role) = mark(worst.severity);
-            let counts = format!("{mark} {}{muted}", column::severity_counts(state.heard()));
+            let ended = match state.all_alerts().len() - state.alerts().len() {
+                0 => String::new(),
+                n => format!(", {n} ended"),
+            };
+            let counts = column::severity_counts(state.heard());
+            let counts = format!("{mark} {counts}{muted}{ended}");
             let room = usize::from(state.size.0);
             let title = text::head(&worst.title, room.saturating_sub(counts.len() + 2));
             Line::from(vec![
@@ -58,6 +69,12 @@ fn alerts(state: &State) -> Line<'static> {
             ])
         }
     }
+}
+
+/// `1 ended 42.0 s ago: blocked worker w1: …`
+fn past(state: &State) -> Option<String> {
+    let at = state.shown.as_ref()?.at_unix_ns;
+    told_past(state.all_alerts(), at, state.look.glyphs.micro)
 }
 
 /// The letter and the role of a severity.

@@ -112,7 +112,7 @@ pub(super) fn no_alerts(state: &State) -> bool {
 }
 
 pub(super) fn draw_no_alerts(state: &State, frame: &mut Frame<'_>, screen: &ScreenLayout) {
-    let what = "No active alerts.";
+    let what = "No alert is active, and none was in the last ten minutes.";
     let todo = "Nothing to do. Detectors and thresholds: turbowish explain";
     tell(state, what, todo, frame, screen);
 }

@@ -118,6 +118,7 @@ fn standing(state: &State, open: &Record) -> String {
             let of_alerts = format!("{} of {}   n next", at + 1, state.alerts().len());
             muted + &stepping.unwrap_or(of_alerts)
         }
+        (Some(alert), None) if alert.is_over() => "ended   n next".to_owned(),
         (Some(_), None) => "resolved   n next".to_owned(),
         (None, _) => match (open.absent, stepping) {
             (Some(absent), _) => format!("{}, {}", open.word(), absent.word()),

@@ -57,6 +57,10 @@ fn out_of_sight(state: &State, above: usize, end: usize) -> String {
     if counts.hidden > 0 {
         words.push(format!("{} hidden (X shows them)", counts.hidden));
     }
+    let forgotten = state.shown.as_ref().map_or(0, |it| it.alerts_forgotten);
+    if state.view == View::Alerts && forgotten > 0 {
+        words.push(format!("{} more are forgotten", units::count(forgotten)));
+    }
     if words.is_empty() {
         String::new()
     } else {
@@ -91,7 +95,8 @@ fn line(state: &State, columns: &[Placed], row: usize, selected: bool) -> Line<'
     let palette = state.look.palette;
     let table = state.table();
     let context = state.context();
-    let dim = table.absent(row).is_some() || table.muted(row).is_some() || values_are_old(state);
+    let set_aside = table.absent(row).is_some() || table.muted(row).is_some();
+    let dim = set_aside || table.is_over(row) || values_are_old(state);
     let mark = if selected {
         state.look.glyphs.selection
     } else {

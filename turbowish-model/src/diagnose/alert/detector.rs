@@ -6,10 +6,12 @@ use alloc::vec::Vec;
 use super::finding::{Finding, Key, Scan, Subject};
 use super::limits::{Limit, Limits};
 use super::memory::Memory;
+use super::past::{Past, Peak, unseen, wall_clock};
 use super::{fold, rules, table, words};
 use crate::diagnose::situation::Situation;
 use crate::ordered::{Map, Set};
 use crate::snapshot::alert::Alert;
+use crate::snapshot::pitfall::Pitfall;
 use crate::sorting;
 
 /// Maximum number of findings kept at once; further ones are discarded.
@@ -22,6 +24,7 @@ pub struct Detector {
     limits: Limits,
     memory: Memory,
     entries: Map<Key, Entry>,
+    past: Past,
 }
 
 /// A finding, and how often it was seen.
@@ -32,6 +35,9 @@ struct Entry {
     scans: u32,
     last: u64,
     raised: bool,
+    /// Its worst sighting since it was raised.
+    peak: Option<Peak>,
+    began_unix_ns: u64,
 }
 
 impl Detector {
@@ -57,10 +63,55 @@ impl Detector {
         for rule in rules::ALL {
             rule(&scan, &mut found);
         }
+        let is_seen = self.memory.before.is_none() || self.is_in_poll(&found);
+        let unseen = if is_seen { Vec::new() } else { unseen(&scan) };
         let folded = fold::fold(&mut found, &self.standing());
-        self.take(situation.now, found, folded);
+        self.take(situation, found, folded);
+        for alert in unseen {
+            self.past.add(alert, situation.now);
+        }
+        self.past.expire(situation.now);
         self.memory.record(situation, &self.limits);
         self.alerts(situation.now)
+    }
+
+    /// The alerts that are over at an instant not before the last scan, in the table's own order.
+    pub fn past(&mut self, now: u64) -> Vec<Alert> {
+        self.past.expire(now);
+        self.past.alerts()
+    }
+
+    /// Number of alerts of the last ten minutes that are over and had no room.
+    #[must_use]
+    pub const fn forgotten(&self) -> u64 {
+        self.past.forgotten()
+    }
+
+    /// Discards all state except limits and alerts that are over: nothing is known from here on.
+    /// An alert that was gone in the last scan is over; whether another one is remains unknown.
+    pub fn stop(&mut self) {
+        let before = self.memory.before;
+        let entries = core::mem::take(&mut self.entries);
+        for entry in entries.into_values() {
+            if entry.raised && before.is_some_and(|before| entry.last < before) {
+                self.past.add(entry.past_alert(), entry.ended());
+            }
+        }
+        *self = Self {
+            past: core::mem::take(&mut self.past),
+            ..Self::new(self.limits)
+        };
+    }
+
+    /// Whether a finding of this scan, or of the last one, is about a poll in progress.
+    fn is_in_poll(&self, found: &[Finding]) -> bool {
+        let in_poll = |finding: &Finding| {
+            finding.poll.is_some() || finding.alert.pitfall == Pitfall::BlockedWorker
+        };
+        let mut entries = self.entries.values();
+        found.iter().any(in_poll)
+            || entries
+                .any(|entry| in_poll(&entry.finding) && Some(entry.last) == self.memory.before)
     }
 
     /// Findings of raised alerts, as long as these are shown.
@@ -70,7 +121,8 @@ impl Detector {
     }
 
     /// Updates the entries with the findings of a scan and those that were folded.
-    fn take(&mut self, now: u64, found: Vec<Finding>, folded: Vec<Finding>) {
+    fn take(&mut self, situation: &Situation, found: Vec<Finding>, folded: Vec<Finding>) {
+        let now = situation.now;
         let mut seen = Set::new();
         for finding in found {
             let key = self.adopt(&finding, &seen);
@@ -82,7 +134,7 @@ impl Detector {
             if known.is_none() && self.entries.len() >= KEPT {
                 continue;
             }
-            let entry = self.follow(now, known, finding);
+            let entry = self.follow(situation, known, finding);
             self.entries.insert(key, entry);
         }
         let causes = self
@@ -102,15 +154,27 @@ impl Detector {
                 }
             }
         }
-        let limits = self.limits;
+        self.clear(situation, &seen);
+    }
+
+    /// Removes the entries that are gone. Those that were raised are over.
+    fn clear(&mut self, situation: &Situation, seen: &Set<Key>) {
+        let (now, limits, past) = (situation.now, self.limits, &mut self.past);
         self.entries.retain(|key, entry| {
+            if let Some(peak) = &mut entry.peak {
+                peak.find_end(situation);
+            }
             let row = table::row(key.0);
             let stay = limits.get(if row.lingers {
                 Limit::Linger
             } else {
                 Limit::Clear
             });
-            seen.contains(key) || entry.raised && now.saturating_sub(entry.last) < stay
+            let stays = seen.contains(key) || entry.raised && now.saturating_sub(entry.last) < stay;
+            if !stays && entry.raised {
+                past.add(entry.past_alert(), entry.ended());
+            }
+            stays
         });
     }
 
@@ -136,12 +200,22 @@ impl Detector {
         same.map_or(key.1, |(other, _)| other.1.clone())
     }
 
-    fn follow(&self, now: u64, known: Option<Entry>, mut finding: Finding) -> Entry {
+    fn follow(
+        &self,
+        situation: &Situation,
+        mut known: Option<Entry>,
+        mut finding: Finding,
+    ) -> Entry {
+        let now = situation.now;
         if let Some(entry) = &known {
             finding.keep_place(&entry.finding);
         }
         let row = table::row(finding.alert.pitfall);
         let began = finding.alert.since.min(now);
+        let peak = known.as_mut().and_then(|entry| entry.peak.take());
+        let begun = known
+            .as_ref()
+            .map(|entry| (entry.since, entry.began_unix_ns));
         let (since, scans, raised) = match known {
             Some(entry) if entry.raised => (entry.since, entry.scans, true),
             // A pitfall that began after the last sighting is a new one.
@@ -152,12 +226,23 @@ impl Detector {
         };
         let held = now.saturating_sub(since);
         let long = row.hold.is_none_or(|hold| held >= self.limits.get(hold));
+        let raised = raised || long && scans >= row.scans;
+        let peak = raised.then(|| match peak {
+            None => Peak::new(&finding, now),
+            Some(mut peak) => {
+                peak.raise(&finding, now);
+                peak
+            }
+        });
+        let begun = begun.filter(|(known, _)| *known == since);
         Entry {
             finding,
             since,
             scans,
             last: now,
-            raised: raised || long && scans >= row.scans,
+            raised,
+            peak,
+            began_unix_ns: begun.map_or_else(|| wall_clock(situation, since), |(_, unix)| unix),
         }
     }
 
@@ -176,10 +261,35 @@ impl Entry {
     fn alert(&self, now: u64) -> Alert {
         let mut alert = self.finding.alert.clone();
         alert.since = self.since;
+        alert.began_unix_ns = self.began_unix_ns;
+        alert.times = 1;
         alert.holds = self.last == now;
         alert.held_ns = self.last.saturating_sub(self.since);
         // Replaced last: names in a title may contain braces.
         alert.title = alert.title.replace("{for}", &words::time(alert.held_ns));
+        alert
+    }
+
+    /// When it ended: at the end of the poll that it was about, else when it was seen last.
+    fn ended(&self) -> u64 {
+        let peak = self.peak.as_ref().filter(|peak| peak.at == self.last);
+        peak.and_then(|peak| peak.ended).unwrap_or(self.last)
+    }
+
+    /// The alert at its worst, with its whole length.
+    fn past_alert(&self) -> Alert {
+        let mut alert = self.alert(self.last);
+        alert.held_ns = self.ended().saturating_sub(self.since);
+        if let Some(peak) = &self.peak {
+            let title = peak.title();
+            alert = Alert {
+                since: alert.since,
+                began_unix_ns: alert.began_unix_ns,
+                held_ns: alert.held_ns,
+                title: title.replace("{for}", &words::time(alert.held_ns)),
+                ..peak.finding.alert.clone()
+            };
+        }
         alert
     }
 }

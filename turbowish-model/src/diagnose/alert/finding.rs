@@ -40,6 +40,19 @@ pub(super) struct Finding {
     pub(super) alert: Alert,
     /// The start is unknown; it counts from the first sighting.
     pub(super) undated: bool,
+    /// The poll in progress that the finding is about.
+    pub(super) poll: Option<OngoingPoll>,
+}
+
+/// A poll in progress: what tells later when it ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct OngoingPoll {
+    /// Start of the poll.
+    pub(super) since: u64,
+    /// Id of the task, and how many of its polls had started.
+    pub(super) task: Option<(u64, u64)>,
+    /// Path of the outermost proc, and the start of its poll.
+    pub(super) root: Option<(String, u64)>,
 }
 
 impl Finding {
@@ -57,6 +70,7 @@ impl Finding {
                 ..Alert::default()
             },
             undated: false,
+            poll: None,
         }
     }
 

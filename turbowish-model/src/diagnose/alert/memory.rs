@@ -48,6 +48,8 @@ struct TaskPace {
 struct ProcPace {
     long: Rolling<ProcCounts>,
     last: ProcCounts,
+    /// Longest of the recent polls, at the last situation.
+    longest_ns: u64,
     /// Interrupted futures by await point, in `select!` and in `timeout`, at the last situation.
     cuts: Map<(u32, u32), (u64, u64)>,
 }
@@ -139,6 +141,11 @@ impl Memory {
         ProcCounts::of(proc).since(last.unwrap_or_default())
     }
 
+    /// Longest of the recent polls of a proc, at the last situation.
+    pub(super) fn longest(&self, proc: &Proc) -> u64 {
+        self.procs.get(&proc.path).map_or(0, |pace| pace.longest_ns)
+    }
+
     /// Interrupted futures at an await point, at the last situation: in `select!`, in `timeout`.
     pub(super) fn cuts(&self, proc: &Proc, at: (u32, u32)) -> (u64, u64) {
         let pace = self.procs.get(&proc.path);
@@ -205,6 +212,7 @@ impl Memory {
             let first = || ProcPace {
                 long: Rolling::new(situation.now, ProcCounts::default()),
                 last: ProcCounts::default(),
+                longest_ns: 0,
                 cuts: Map::new(),
             };
             if !self.procs.contains_key(&proc.path) {
@@ -215,6 +223,7 @@ impl Memory {
             };
             pace.long.record(situation.now, LONG * window, counts);
             pace.last = counts;
+            pace.longest_ns = proc.longest_ns;
             for site in &proc.sites {
                 let cuts = (
                     site.cut_in_select.unwrap_or(0),

@@ -404,7 +404,10 @@ fn filters_of_resources() {
 #[test]
 fn words_that_are_known_of_a_row_are_found_as_its_own_are() {
     let row = proc("kv::db::get", "src/db.rs", 1, &[]);
-    let context = Context { window_ns: S };
+    let context = Context {
+        window_ns: S,
+        ..Context::default()
+    };
     for (filter, words, expected) in [
         ("muted", &["muted"][..], true),
         ("muted", &[], false),
@@ -914,7 +917,10 @@ fn many_words_take_few_steps() {
         400,
         Some(("src/conn.rs", 84, "self.db.lock()")),
     );
-    let context = Context { window_ns: S };
+    let context = Context {
+        window_ns: S,
+        ..Context::default()
+    };
     for (filter, most) in [
         (words.join(" | "), 2_000),
         (format!("task:{}", words.join(",")), 1_000),

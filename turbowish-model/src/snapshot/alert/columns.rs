@@ -10,8 +10,9 @@ use crate::snapshot::alert::{Alert, Party, PartyKind, Severity};
 use crate::snapshot::column::Unit::{Count, Duration, Place, Text};
 use crate::snapshot::column::{Column, Heading, Row, Value, cell};
 use crate::snapshot::pitfall::Pitfall;
+use crate::snapshot::units::{self, Micro};
 
-static COLUMNS: [Column<Alert>; 11] = [
+static COLUMNS: [Column<Alert>; 14] = [
     Heading::new("severity", "SEVERITY", Text)
         .width(8)
         .rank(0)
@@ -28,15 +29,21 @@ static COLUMNS: [Column<Alert>; 11] = [
         .fields(&["kind"])
         .read(|row, _| Value::Text(Cow::Borrowed(row.pitfall.title()))),
     Heading::new("who", "WHO", Text)
-        .width(36)
+        .width(27)
         .rank(0)
         .meaning("parties involved: tasks and resources in order, workers and procs")
         .fields(&["parties"])
         .read(|row, _| who(row)),
+    Heading::new("began", "BEGAN", Text)
+        .width(8)
+        .rank(0)
+        .meaning("time of day at which it began")
+        .fields(&["began_unix_ns"])
+        .read(|row, context| Value::Clock(row.began_at(context.at_unix_ns))),
     Heading::new("for", "FOR", Duration)
         .width(6)
         .rank(0)
-        .meaning("how long it has been active")
+        .meaning("how long it has been active, or was; of several times the longest")
         .fields(&["since_ns"])
         .read(|row, _| Value::Duration(row.held_ns)),
     Heading::new("behind", "BEHIND", Count)
@@ -45,6 +52,21 @@ static COLUMNS: [Column<Alert>; 11] = [
         .meaning("tasks that wait because of it")
         .fields(&["behind", "behind_count"])
         .read(|row, _| Value::Count(row.behind_count())),
+    Heading::new("ended", "ENDED", Duration)
+        .width(6)
+        .rank(1)
+        .meaning("how long ago it ended, the last time; blank while it is active")
+        .fields(&["over", "ended_unix_ns", "last_unix_ns"])
+        .read(|row, context| {
+            let ago = row.ended_ago(context.at_unix_ns);
+            ago.map_or(Value::Blank, Value::Duration)
+        }),
+    Heading::new("times", "TIMES", Count)
+        .width(5)
+        .rank(2)
+        .meaning("how often it was active; one that is over is listed once")
+        .fields(&["times"])
+        .read(|row, _| Value::Count(row.times.max(1))),
     Heading::new("docs", "DOCS", Text)
         .width(35)
         .rank(1)
@@ -89,6 +111,9 @@ static COLUMNS: [Column<Alert>; 11] = [
         .read(|row, _| Value::Text(Cow::Borrowed(&row.title))),
 ];
 
+/// First class of the alerts that are over, in the table's own order.
+const OVER: u8 = 3;
+
 /// Each party once, in order.
 fn who(row: &Alert) -> Value<'_> {
     let mut names: Vec<Cow<'_, str>> = Vec::new();
@@ -110,7 +135,9 @@ fn place(row: &Alert) -> Option<&AwaitPlace> {
 
 impl Row for Alert {
     const OWN_ORDER: &'static str = "worst";
-    const PRINTED: &'static [&'static str] = &["severity", "alert", "who", "for", "behind", "docs"];
+    const PRINTED: &'static [&'static str] = &[
+        "severity", "alert", "who", "began", "for", "ended", "behind", "docs",
+    ];
     const NEEDED: &'static [&'static str] = &["kind", "severity", "parties"];
     const PLACE: &'static str = "at";
 
@@ -132,9 +159,13 @@ impl Row for Alert {
         ("", self.pitfall as u64)
     }
 
-    /// Ordered by severity, then longest first.
+    /// Active alerts by severity, then longest first; then those that are over by severity, then
+    /// the one that ended last.
     fn worst(&self) -> (u8, u64) {
-        (self.severity as u8, u64::MAX - self.since)
+        match self.last_unix_ns.or(self.ended_unix_ns) {
+            None => (self.severity as u8, u64::MAX - self.since),
+            Some(last) => (OVER + self.severity as u8, last),
+        }
     }
 
     fn search(&self, found: &mut dyn FnMut(&str) -> bool) -> bool {
@@ -165,16 +196,16 @@ impl Alert {
     }
 }
 
-/// The parties of alerts, with the severity of the worst alert.
+/// The parties of active alerts, with the severity of the worst alert.
 #[derive(Clone, Debug, Default)]
 pub struct Involved<'a>(Map<(PartyKind, u64, &'a str), Severity>);
 
 impl<'a> Involved<'a> {
-    /// Collects the parties of the alerts, and the procs that they concern.
+    /// Collects the parties of the active alerts, and the procs that they concern.
     #[must_use]
     pub fn of(alerts: &'a [Alert]) -> Self {
         let mut all = Self::default();
-        for alert in alerts {
+        for alert in alerts.iter().filter(|alert| !alert.is_over()) {
             for Party { kind, id, name } in &alert.parties {
                 // An id identifies the party, so the name is dropped.
                 let name = if *id == 0 { name.as_str() } else { "" };
@@ -199,24 +230,47 @@ impl<'a> Involved<'a> {
     }
 }
 
-/// The first alert in the table's own order.
+/// The first active alert in the table's own order.
 #[must_use]
 pub fn worst(alerts: &[Alert]) -> Option<&Alert> {
-    alerts.iter().min_by_key(|alert| worst_first(alert))
+    let active = alerts.iter().filter(|alert| !alert.is_over());
+    active.min_by_key(|alert| worst_first(alert))
 }
 
-/// Sort key of alerts in the table's own order: severity, then longest first.
+/// Sort key of alerts in the table's own order.
 #[must_use]
-pub const fn worst_first(alert: &Alert) -> (Severity, u64, Pitfall) {
-    (alert.severity, alert.since, alert.pitfall)
+pub fn worst_first(alert: &Alert) -> (u8, u64, Pitfall) {
+    let (class, last) = alert.worst();
+    (class, u64::MAX - last, alert.pitfall)
 }
 
-/// `1 alert, 2 warnings`: the number of alerts of each severity, worst first; empty if there are
-/// none.
+/// Of the alerts that are over, the one that ended last.
+#[must_use]
+pub fn latest_past(alerts: &[Alert]) -> Option<&Alert> {
+    let past = alerts.iter().filter(|alert| alert.is_over());
+    past.max_by_key(|alert| (alert.last_unix_ns.or(alert.ended_unix_ns), alert.held_ns))
+}
+
+/// `2 ended, the last 42.0 s ago: blocked worker w1: …`: the alerts that are over; `None` if there
+/// are none.
+#[must_use]
+pub fn told_past(alerts: &[Alert], at_unix_ns: u64, micro: Micro) -> Option<String> {
+    let latest = latest_past(alerts)?;
+    let count = alerts.iter().filter(|alert| alert.is_over()).count();
+    let last = if count == 1 { "" } else { ", the last" };
+    let ago = units::duration(latest.ended_ago(at_unix_ns)?, micro);
+    Some(alloc::format!(
+        "{count} ended{last} {ago} ago: {}",
+        latest.title
+    ))
+}
+
+/// `1 alert, 2 warnings`: the number of active alerts of each severity, worst first; empty if there
+/// are none.
 #[must_use]
 pub fn severity_counts<'a>(alerts: impl IntoIterator<Item = &'a Alert>) -> String {
     let mut counts = [0; 3];
-    for alert in alerts {
+    for alert in alerts.into_iter().filter(|alert| !alert.is_over()) {
         counts[alert.severity as usize] += 1;
     }
     let mut words: Vec<String> = Vec::new();

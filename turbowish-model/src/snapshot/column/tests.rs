@@ -14,6 +14,7 @@ use alloc::vec::Vec;
 
 const TEN_SECONDS: Context = Context {
     window_ns: 10_000_000_000,
+    at_unix_ns: 0,
 };
 
 fn printed<R: Row>(row: &R, key: &str) -> String {

@@ -40,6 +40,8 @@ pub enum Value<'a> {
     Duration(u64),
     /// Nanoseconds of something in progress.
     Open(u64),
+    /// A time of day: nanoseconds since the Unix epoch.
+    Clock(u64),
     /// A share in billionths.
     Share(u64),
     /// A rate in millionths per second.
@@ -85,6 +87,8 @@ pub struct Style {
     pub places: Shown,
     /// Levels of the glyph set.
     pub levels: &'static Levels,
+    /// Local time minus UTC, in seconds.
+    pub utc_offset_s: i64,
 }
 
 impl Default for Style {
@@ -93,6 +97,7 @@ impl Default for Style {
             micro: Micro::default(),
             places: Shown::default(),
             levels: &ASCII_LEVELS,
+            utc_offset_s: 0,
         }
     }
 }
@@ -190,6 +195,7 @@ impl<'a> Value<'a> {
             },
             Self::Duration(ns) => units::duration(*ns, style.micro),
             Self::Open(ns) => units::duration(*ns, style.micro) + "+",
+            Self::Clock(unix_ns) => units::time_of_day(*unix_ns, style.utc_offset_s),
             Self::Share(ppb) => units::share(*ppb),
             Self::Rate(rate) => units::rate(*rate),
             Self::Count(n) => units::count(*n),
@@ -214,6 +220,7 @@ impl<'a> Value<'a> {
             Self::Ranked { rank, .. } => text(String::new(), *rank),
             Self::Names(names) => text(names.join(", "), 0),
             Self::Place { file, line } => text((*file).to_string(), *line),
+            Self::Clock(unix_ns) => SortKey::Number(*unix_ns),
             Self::Signed(n) if *n < 0 => SortKey::Negative(*n),
             _ => self.number().map_or(SortKey::Missing, SortKey::Number),
         }

@@ -145,6 +145,16 @@ impl<R: Entry> AnyTable for Table<R> {
         }
     }
 
+    fn is_over(&self, row: usize) -> bool {
+        match self.group(row) {
+            Some(group) => {
+                let mut members = group.members.iter();
+                members.all(|&at| self.page.rows[at].is_over())
+            }
+            None => self.row(row).is_some_and(Entry::is_over),
+        }
+    }
+
     fn severity(&self, row: usize) -> Option<Severity> {
         match *self.visible.get(row)? {
             At::Row(at) => self.severities.get(at).copied().flatten(),

@@ -4,14 +4,17 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::diagnose::alert::finding::{Finding, Scan, Subject};
+use crate::account::resource::Role;
+use crate::diagnose::alert::finding::{Finding, OngoingPoll, Scan, Subject, task_party};
 use crate::diagnose::alert::limits::Limit;
 use crate::diagnose::alert::quantity::is_part;
 use crate::diagnose::alert::table::PitfallRule;
 use crate::diagnose::alert::words::{self, time};
-use crate::diagnose::situation::{OpenPoll, Task, WorkerThread};
+use crate::diagnose::situation::{HoldingTask, OpenPoll, Resource, Task, WorkerThread};
+use crate::snapshot::TaskState;
 use crate::snapshot::alert::Severity;
 use crate::snapshot::pitfall::Pitfall;
+use crate::sorting;
 
 pub(in crate::diagnose::alert) const NEVER_YIELDS: PitfallRule = PitfallRule {
     severity: Severity::Alert,
@@ -98,15 +101,16 @@ pub(in crate::diagnose::alert) fn open_polls(scan: &Scan<'_>, found: &mut Vec<Fi
     let held = open.iter().filter(|open| open.age >= blocked).count();
     let all = held > 1 && held == workers.len();
     if all {
-        found.push(all_blocked(&open, blocked));
+        found.push(all_blocked(scan, &open, blocked));
     }
     for open in &open {
         let first = open.task.is_some_and(|task| task.polls == 1);
         let never = scan.limit(Limit::NeverYields);
         if first && !all && open.age >= never && !open.is_run_delay(never) {
-            found.extend(open.task.map(|task| never_yields(open, task, never)));
+            let finding = open.task.map(|task| never_yields(open, task, never));
+            found.extend(finding.map(|finding| behind(finding, scan, open)));
         } else if (!first || open.is_run_delay(never)) && !all && open.age >= blocked {
-            found.push(blocked_worker(open, blocked));
+            found.push(behind(blocked_worker(open, blocked), scan, open));
         }
         // Long polls are folded under those. One seen in a single scan may be a thread that was not
         // running for a moment.
@@ -130,6 +134,44 @@ pub(in crate::diagnose::alert) fn open_polls(scan: &Scan<'_>, found: &mut Vec<Fi
     }
 }
 
+/// Adds the tasks that wait for the end of the poll: those that request what its task holds, and
+/// those that were woken during the poll and are not polled.
+fn behind(mut finding: Finding, scan: &Scan<'_>, open: &Open<'_>) -> Finding {
+    let workers = &scan.situation.workers;
+    let blocked = scan.limit(Limit::BlockedWorker);
+    // A worker that is in no poll would poll them, if it could get them; a blocked one cannot.
+    let alone = workers.iter().all(|worker| {
+        let poll = worker.poll.as_ref();
+        worker.id == open.worker.id || poll.is_none_or(|poll| scan.age(poll.since) >= blocked)
+    });
+    let stands = |task: &&Task| {
+        let since = task.state == TaskState::Ready && task.since >= open.poll.since;
+        since && scan.age(task.since) >= scan.limit(Limit::StarvationReady)
+    };
+    let own = |task: &&Task| {
+        let wake = task.wakes.as_ref().and_then(|wakes| wakes.last.as_ref());
+        let by = open.task.zip(wake);
+        alone || by.is_some_and(|(by, wake)| by.name == wake.by)
+    };
+    let mut waiting: Vec<&Task> = scan.tasks().filter(stands).filter(own).collect();
+    let holds = |resource: &&Resource| {
+        let only = |holder: &HoldingTask| matches!(holder.role, Role::Lock | Role::Write);
+        let by = |holder: &HoldingTask| open.task.is_some_and(|it| holder.task == Some(it.id));
+        let mut holders = resource.holders.iter();
+        holders.any(|holder| only(holder) && by(holder))
+    };
+    for resource in scan.situation.resources.iter().filter(holds) {
+        let waiters = resource.waiters.iter();
+        let unserved = waiters.filter(|waiter| waiter.woken.is_none());
+        waiting.extend(unserved.filter_map(|waiter| scan.task(waiter.task)));
+    }
+    waiting.retain(|task| open.task.is_none_or(|own| own.id != task.id));
+    sorting::by_key(&mut waiting, |task| (task.name.clone(), task.id));
+    waiting.dedup_by_key(|task| task.id);
+    finding.alert.behind.tasks = waiting.into_iter().map(task_party).collect();
+    finding
+}
+
 fn long_poll_now(open: &Open<'_>, limit: u64) -> Finding {
     let title = format!(
         "long poll: {}, in one poll for {}+",
@@ -146,7 +188,7 @@ fn long_poll_now(open: &Open<'_>, limit: u64) -> Finding {
         .titled(title)
         .summed("a poll has not returned")
         .explained(&[("proc", open.proc)]);
-    with_run_delay(finding, open, limit)
+    with_run_delay(in_poll(finding, open), open, limit)
 }
 
 fn never_yields(open: &Open<'_>, task: &Task, limit: u64) -> Finding {
@@ -162,7 +204,7 @@ fn never_yields(open: &Open<'_>, task: &Task, limit: u64) -> Finding {
         .titled(title)
         .summed("a task has not returned from its first poll")
         .explained(&[("task", &task.name), ("proc", open.proc)]);
-    with_run_delay(finding, open, limit)
+    with_run_delay(in_poll(finding, open), open, limit)
 }
 
 fn blocked_worker(open: &Open<'_>, limit: u64) -> Finding {
@@ -202,7 +244,17 @@ fn blocked_worker(open: &Open<'_>, limit: u64) -> Finding {
         .titled(title)
         .summed("one poll has not returned")
         .explained(&values);
-    with_run_delay(finding, open, limit)
+    with_run_delay(in_poll(finding, open), open, limit)
+}
+
+/// Notes which poll it is, so that its end is found.
+fn in_poll(mut finding: Finding, open: &Open<'_>) -> Finding {
+    finding.poll = Some(OngoingPoll {
+        since: open.poll.since,
+        task: open.task.map(|task| (task.id, task.polls)),
+        root: open.poll.stack.first().cloned(),
+    });
+    finding
 }
 
 /// Reason why a machine does not run a thread.
@@ -231,7 +283,7 @@ fn with_run_delay(mut finding: Finding, open: &Open<'_>, limit: u64) -> Finding 
     finding
 }
 
-fn all_blocked(open: &[Open<'_>], limit: u64) -> Finding {
+fn all_blocked(scan: &Scan<'_>, open: &[Open<'_>], limit: u64) -> Finding {
     let since = open.iter().map(|open| open.poll.since).max().unwrap_or(0);
     let mut finding = Finding::new(Pitfall::BlockedWorker, since);
     let mut worst: Option<&Open<'_>> = None;
@@ -261,7 +313,7 @@ fn all_blocked(open: &[Open<'_>], limit: u64) -> Finding {
         .explained(&values);
     finding.alert.why =
         "Every worker is in a poll that has not returned: the whole executor is stalled.".into();
-    with_run_delay(finding, worst, limit)
+    with_run_delay(behind(finding, scan, worst), worst, limit)
 }
 
 fn stopped_heart(at: u64) -> Finding {

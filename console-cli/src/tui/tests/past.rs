@@ -1,0 +1,114 @@
+//! Alerts that are over: where they are told, how, and which key opens them.
+
+use turbowish_model::snapshot::alert::Alert;
+
+use super::alerts::{deadlock, long_poll, stall};
+use super::fixture::{AT, SECOND, alarmed, arrives, attached, press, screen, until, with};
+use super::screens::{LARGE, SMALL, check};
+use crate::tui::state::State;
+
+/// Over since five minutes.
+fn earlier() -> Alert {
+    let ended = Some(AT - 300 * SECOND);
+    Alert {
+        began_unix_ns: AT - 800 * SECOND,
+        ended_unix_ns: ended,
+        last_unix_ns: ended,
+        times: 1,
+        ..long_poll()
+    }
+}
+
+fn check_sizes(name: &str, alerts: &[Alert], keys: &str) {
+    for size in [SMALL, LARGE] {
+        let mut state = alarmed(size, alerts.to_vec());
+        press(&mut state, keys);
+        check(name, &state);
+    }
+}
+
+#[test]
+fn screens() {
+    let over = [earlier(), stall(AT)];
+    check_sizes("past_procs", &over, "1");
+    check_sizes("past_alerts", &over, "5");
+    check_sizes("past_record", &over, "!");
+    let all = [stall(AT), deadlock(), earlier()];
+    check_sizes("past_and_active", &all, "5 j");
+}
+
+fn line(state: &State, at: usize) -> String {
+    screen(state).lines().nth(at).unwrap_or_default().to_owned()
+}
+
+#[test]
+fn the_alert_line_counts_them_apart() {
+    let check = |alerts: &[Alert], expected: &str| {
+        let state = alarmed(SMALL, alerts.to_vec());
+        let line = line(&state, 1);
+        assert_eq!(line.trim_end(), expected);
+        assert!(line.chars().count() <= 80, "{line}");
+    };
+    check(
+        &[earlier()],
+        " no alerts; 1 ended 5m00s ago: long poll: kv::snapshot::write, 44 polls > 10ms..",
+    );
+    check(
+        &[earlier(), stall(AT)],
+        " no alerts; 2 ended, the last 42.0 s ago: blocked worker w1: kv::compact::run ..",
+    );
+    check(
+        &[stall(AT), deadlock()],
+        "X 1 alert, 1 ended  deadlock: conn:51022, repl-1, snapshot wait in a cycle, 41..",
+    );
+}
+
+#[test]
+fn one_key_opens_the_last_one() {
+    let open = |alerts: &[Alert], keys: &str| {
+        let mut state = alarmed(SMALL, alerts.to_vec());
+        press(&mut state, keys);
+        let open = state.record.as_ref().and_then(|open| open.alert());
+        open.map(|alert| alert.title.clone())
+    };
+    let over = [earlier(), stall(AT)];
+    assert_eq!(open(&over, "!"), Some(stall(AT).title));
+    assert_eq!(open(&over, "5 j Enter"), Some(earlier().title));
+    // What is wrong now comes first.
+    let all = [stall(AT), deadlock()];
+    assert_eq!(open(&all, "!"), Some(deadlock().title));
+    assert_eq!(open(&all, "5 j Enter"), Some(stall(AT).title));
+}
+
+/// An open record stays when its alert ends, and says so.
+#[test]
+fn an_alert_ends_while_its_record_is_open() {
+    let active = Alert {
+        holds: true,
+        ended_unix_ns: None,
+        last_unix_ns: None,
+        ..stall(AT)
+    };
+    let mut state = alarmed(SMALL, vec![active]);
+    press(&mut state, "!");
+    assert!(!screen(&state).contains(" OVER "), "{}", screen(&state));
+    until(&mut state, 2);
+    arrives(&mut state, with(vec![stall(AT)]));
+    let screen = screen(&state);
+    assert!(screen.contains(" OVER  active 3 times"), "{screen}");
+    assert!(screen.contains("ended   n next"), "{screen}");
+}
+
+#[test]
+fn what_is_over_is_neither_muted_nor_counted() {
+    let mut state = alarmed(SMALL, vec![stall(AT)]);
+    press(&mut state, "5 m");
+    assert!(screen(&state).contains("this alert is resolved"));
+    assert!(screen(&state).contains("[5 Alerts 0]"));
+    let mut state = attached(SMALL);
+    let mut snapshot = with(vec![stall(AT)]);
+    snapshot.alerts_forgotten = 12;
+    arrives(&mut state, snapshot);
+    press(&mut state, "5");
+    assert!(screen(&state).contains(" ... 12 more are forgotten"));
+}

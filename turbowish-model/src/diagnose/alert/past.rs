@@ -1,0 +1,275 @@
+//! Alerts that are over, each as it was at its worst: kept for ten minutes, at most
+//! [`PAST_KEPT`] of them.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::finding::{Finding, OngoingPoll, Scan};
+use super::limits::Limit;
+use super::words::time;
+use crate::diagnose::situation::Situation;
+use crate::snapshot::TaskState;
+use crate::snapshot::alert::{Alert, Party, PartyKind, Point, Severity, worst_first};
+use crate::snapshot::pitfall::Pitfall;
+use crate::snapshot::units::SECOND;
+use crate::sorting;
+
+/// Time for which an alert is kept after its end, in nanoseconds.
+pub const PAST_NS: u64 = 600 * SECOND;
+
+/// Maximum number of alerts that are kept after their end.
+pub const PAST_KEPT: usize = 50;
+
+/// Maximum number of parties, of steps, and of tasks behind it that each keeps by name.
+const NAMED: usize = 64;
+
+/// Alerts that are over. One that comes and goes is one entry.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Past {
+    entries: Vec<PastAlert>,
+    /// Entries that had no room, and when the last of them ended.
+    forgotten: u64,
+    forgotten_at: u64,
+}
+
+#[derive(Clone, Debug)]
+struct PastAlert {
+    sameness: Sameness,
+    alert: Alert,
+    /// End of the last time.
+    last: u64,
+}
+
+/// What alerts have in common that are one entry: the pitfall at a place, whichever task or worker
+/// it was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Sameness {
+    pitfall: Pitfall,
+    at: Option<Point>,
+    parties: Vec<Party>,
+}
+
+impl Sameness {
+    fn of(alert: &Alert) -> Self {
+        let at = alert.at.clone();
+        let vary = |kind| matches!(kind, PartyKind::Task | PartyKind::Worker);
+        let parties = alert.parties.iter();
+        let parties = parties.filter(|party| at.is_none() || !vary(party.kind));
+        Self {
+            pitfall: alert.pitfall,
+            parties: parties.cloned().collect(),
+            at,
+        }
+    }
+}
+
+impl Past {
+    /// Adds an alert that ended at `ended`; `alert` has its beginning and its length.
+    pub(super) fn add(&mut self, mut alert: Alert, ended: u64) {
+        let end = alert.began_unix_ns.saturating_add(alert.held_ns);
+        alert.holds = false;
+        alert.times = 1;
+        (alert.ended_unix_ns, alert.last_unix_ns) = (Some(end), Some(end));
+        bound(&mut alert);
+        let sameness = Sameness::of(&alert);
+        let known = self
+            .entries
+            .iter_mut()
+            .find(|entry| entry.sameness == sameness);
+        let Some(known) = known else {
+            self.entries.push(PastAlert {
+                sameness,
+                alert,
+                last: ended,
+            });
+            return self.make_room();
+        };
+        let times = known.alert.times.saturating_add(1);
+        let last_unix_ns = known.alert.last_unix_ns.max(alert.last_unix_ns);
+        let rank = |alert: &Alert| (u8::MAX - alert.severity as u8, alert.held_ns);
+        if rank(&alert) >= rank(&known.alert) {
+            known.alert = alert;
+        }
+        known.last = known.last.max(ended);
+        (known.alert.times, known.alert.last_unix_ns) = (times, last_unix_ns);
+    }
+
+    /// Forgets the least severe entry that ended first, if there are too many.
+    fn make_room(&mut self) {
+        if self.entries.len() <= PAST_KEPT {
+            return;
+        }
+        let rank = |entry: &PastAlert| (u8::MAX - entry.alert.severity as u8, entry.last);
+        let entries = self.entries.iter().enumerate();
+        if let Some((least, _)) = entries.min_by_key(|(_, entry)| rank(entry)) {
+            let gone = self.entries.remove(least);
+            self.forgotten = self.forgotten.saturating_add(1);
+            self.forgotten_at = self.forgotten_at.max(gone.last);
+        }
+    }
+
+    /// Removes what ended more than ten minutes ago.
+    pub(super) fn expire(&mut self, now: u64) {
+        let recent = |last: u64| now.saturating_sub(last) < PAST_NS;
+        self.entries.retain(|entry| recent(entry.last));
+        if !recent(self.forgotten_at) {
+            self.forgotten = 0;
+        }
+    }
+
+    /// The entries in the table's own order.
+    pub(super) fn alerts(&self) -> Vec<Alert> {
+        let entries = self.entries.iter();
+        let mut alerts: Vec<Alert> = entries.map(|entry| entry.alert.clone()).collect();
+        sorting::by_key(&mut alerts, worst_first);
+        alerts
+    }
+
+    /// Number of alerts of the last ten minutes for which there was no room.
+    pub(super) const fn forgotten(&self) -> u64 {
+        self.forgotten
+    }
+}
+
+/// Bounds the lists of an alert.
+fn bound(alert: &mut Alert) {
+    alert.parties.truncate(NAMED);
+    alert.steps.truncate(NAMED);
+    let more = alert.behind.tasks.len().saturating_sub(NAMED) as u64;
+    alert.behind.tasks.truncate(NAMED);
+    alert.behind.unlisted = alert.behind.unlisted.saturating_add(more);
+}
+
+/// A raised alert at its worst: the most severe sighting; of polls in progress the longest, else
+/// the one that most tasks waited behind.
+#[derive(Clone, Debug)]
+pub(super) struct Peak {
+    pub(super) finding: Finding,
+    pub(super) at: u64,
+    /// End of its poll, once it is known.
+    pub(super) ended: Option<u64>,
+}
+
+impl Peak {
+    pub(super) fn new(finding: &Finding, at: u64) -> Self {
+        Self {
+            finding: finding.clone(),
+            at,
+            ended: None,
+        }
+    }
+
+    /// Replaces it if a later sighting is at least as bad.
+    pub(super) fn raise(&mut self, finding: &Finding, at: u64) {
+        let rank = |finding: &Finding, at: u64| {
+            let poll = finding.poll.as_ref();
+            let age = poll.map(|poll| at.saturating_sub(poll.since));
+            let severity: Severity = finding.alert.severity;
+            (
+                u8::MAX - severity as u8,
+                age.unwrap_or(0),
+                finding.alert.behind_count(),
+            )
+        };
+        if rank(finding, at) >= rank(&self.finding, self.at) {
+            *self = Self::new(finding, at);
+        }
+    }
+
+    /// Looks whether its poll has ended since it was seen last, and when.
+    pub(super) fn find_end(&mut self, situation: &Situation) {
+        let Some(poll) = &self.finding.poll else {
+            return;
+        };
+        if self.ended.is_none() && self.at < situation.now {
+            self.ended = ended(situation, poll, self.at);
+        }
+    }
+
+    /// The title: with the length of its poll, if that is known, and not only a lower bound of it.
+    pub(super) fn title(&self) -> String {
+        let title = &self.finding.alert.title;
+        match (&self.finding.poll, self.ended) {
+            (Some(poll), Some(ended)) => {
+                let seen = alloc::format!("{}+", time(self.at.saturating_sub(poll.since)));
+                title.replacen(&seen, &time(ended.saturating_sub(poll.since)), 1)
+            }
+            _ => title.clone(),
+        }
+    }
+}
+
+/// When a poll ended that was in progress at `seen`: its task waits since then, or its outermost
+/// proc has a finished poll of a length that fits.
+fn ended(situation: &Situation, poll: &OngoingPoll, seen: u64) -> Option<u64> {
+    let workers = situation.workers.iter();
+    let mut open = workers.filter_map(|worker| worker.poll.as_ref());
+    let task = poll.task.map(|(id, _)| id);
+    if open.any(|open| open.since == poll.since && open.task == task) {
+        return None;
+    }
+    if let Some((id, polls)) = poll.task {
+        let mut tasks = situation.tasks.iter();
+        let is = |task: &&crate::diagnose::situation::Task| {
+            task.id == id && task.polls == polls && task.state == TaskState::Waiting
+        };
+        if let Some(task) = tasks.find(is).filter(|task| task.since >= seen) {
+            return Some(task.since);
+        }
+    }
+    let (root, began) = poll.root.as_ref()?;
+    let proc = situation.procs.iter().find(|proc| proc.path == *root)?;
+    let end = began.saturating_add(proc.longest_ns);
+    (seen..=situation.now).contains(&end).then_some(end)
+}
+
+/// Polls longer than a worker may be blocked that ended since the last scan, and of which no alert
+/// was in progress there.
+pub(super) fn unseen(scan: &Scan<'_>) -> Vec<Alert> {
+    let limit = scan.limit(Limit::BlockedWorker);
+    let procs = scan.situation.procs.iter().filter(|proc| {
+        let longest = proc.longest_ns;
+        // The innermost proc counts it as slow.
+        longest >= limit
+            && longest > scan.memory.longest(proc)
+            && scan.memory.proc_recently(proc).slow > 0
+            && !is_run_delay(scan, longest)
+    });
+    procs
+        .map(|proc| {
+            let title = alloc::format!(
+                "long poll: {}, one poll of {}",
+                proc.path,
+                time(proc.longest_ns)
+            );
+            let since = scan.now().saturating_sub(proc.longest_ns);
+            let finding = Finding::new(Pitfall::LongPoll, since)
+                .of_proc(&proc.path)
+                .at(&proc.path, None)
+                .titled(title)
+                .summed("a poll took too long, between two looks")
+                .explained(&[("proc", &proc.path)]);
+            Alert {
+                severity: Severity::Alert,
+                held_ns: proc.longest_ns,
+                began_unix_ns: wall_clock(scan.situation, since),
+                ..finding.alert
+            }
+        })
+        .collect()
+}
+
+/// Whether a poll of this length may be due to the machine, which did not run the thread.
+fn is_run_delay(scan: &Scan<'_>, length: u64) -> bool {
+    scan.situation.workers.iter().any(|worker| {
+        let delay = scan.memory.run_delays.long(worker, scan.now());
+        delay.is_some_and(|(_, delay)| delay > length / 2)
+    })
+}
+
+/// An instant on the wall clock; 0 if it is unknown.
+pub(super) const fn wall_clock(situation: &Situation, instant: u64) -> u64 {
+    situation
+        .unix_ns
+        .saturating_sub(situation.now.saturating_sub(instant))
+}

@@ -1,0 +1,252 @@
+//! Alerts that are over: what is kept of them, for how long, and how many.
+
+use turbowish_model::account::resource::Role;
+use turbowish_model::diagnose::alert::{PAST_KEPT, PAST_NS};
+use turbowish_model::diagnose::situation::{Proc, Wake};
+use turbowish_model::snapshot::TaskState;
+use turbowish_model::snapshot::alert::{Alert, PartyKind};
+
+use crate::play::{Play, UNIX};
+use crate::polls::{hog, polls};
+use turbowish_testing::situations::{MS, SECOND, START, SituationBuilder};
+
+/// `hog` is in a poll from an instant on, and waits again from another one on; in milliseconds.
+fn stall(stage: &mut SituationBuilder, ms: u64, (begin, end): (u64, u64)) {
+    if (begin..end).contains(&ms) {
+        polls(stage, 0, "hog", START + begin * MS);
+        stage.get("hog").polls = 7 + begin;
+    } else {
+        stage.situation.workers[0].poll = None;
+        let hog = stage.get("hog");
+        hog.state = TaskState::Waiting;
+        hog.since = START + end.min(ms) * MS;
+    }
+}
+
+fn stage() -> SituationBuilder {
+    let mut stage = SituationBuilder::new();
+    hog(&mut stage, 2, 7);
+    stage
+}
+
+fn only(play: &mut Play) -> Alert {
+    let past = play.past();
+    let [alert]: &[Alert] = &past else {
+        panic!("{past:#?}");
+    };
+    alert.clone()
+}
+
+fn titles(play: &mut Play) -> Vec<String> {
+    let past = play.past().into_iter();
+    past.map(|alert| alert.title).collect()
+}
+
+#[test]
+fn a_stall_is_kept_as_it_was() {
+    let mut stage = stage();
+    stage.task("woken", "conn.rs:1 read()");
+    stage.task("locked", "conn.rs:2 db.lock()");
+    stage.task("idle", "conn.rs:3 read()");
+    stage.mutex("db");
+    stage.locks("hog", "db");
+    stage.waits("locked", Role::Lock, "db");
+    let mut play = Play::new(stage);
+    play.until(60_000, |stage, ms| {
+        stall(stage, ms, (0, 1_480));
+        if ms > 1_480 {
+            stage.on("db").holders.clear();
+        }
+        let woken = stage.get("woken");
+        woken.state = if ms < 1_480 {
+            TaskState::Ready
+        } else {
+            TaskState::Waiting
+        };
+        woken.since = START + ms.min(300) * MS;
+    });
+    assert_eq!(play.last, []);
+    let alert = only(&mut play);
+    assert_eq!(
+        alert.title,
+        "blocked worker w0: app::write in one poll for 1.48 s"
+    );
+    assert_eq!(alert.held_ns, 1_480 * MS);
+    assert_eq!(alert.began_unix_ns, UNIX);
+    assert_eq!(alert.ended_unix_ns, Some(UNIX + 1_480 * MS));
+    assert_eq!(alert.last_unix_ns, alert.ended_unix_ns);
+    assert_eq!(
+        (alert.times, alert.holds, alert.is_over()),
+        (1, false, true)
+    );
+    assert_eq!(alert.named(PartyKind::Worker), ["w0"]);
+    assert_eq!(alert.named(PartyKind::Task), ["hog"]);
+    let at = alert.at.expect("where it was");
+    assert_eq!(at.place.expect("an await point").expr, "self.db.lock()");
+    let behind = alert.behind.tasks.iter().map(|task| task.name.as_str());
+    assert_eq!(behind.collect::<Vec<_>>(), ["locked", "woken"]);
+    assert_eq!(alert.fixes.len(), 2);
+}
+
+/// Another worker is in a poll: who else was woken may wait for that one.
+#[test]
+fn what_another_worker_may_poll_is_not_behind() {
+    let behind = |by: &str, blocked: bool| {
+        let mut stage = stage();
+        stage.task("other", "other.rs:1 run()").polls = 3;
+        stage.task("woken", "conn.rs:1 read()").state = TaskState::Ready;
+        let wakes = stage.get("woken").wakes.as_mut().expect("wakes");
+        wakes.last = Some(Wake {
+            at: START,
+            by: by.to_owned(),
+        });
+        let mut play = Play::new(stage);
+        play.until(1_250, |stage, ms| {
+            stall(stage, ms, (0, 9_000));
+            let since = if blocked { 0 } else { ms };
+            polls(stage, 1, "other", START + since * MS);
+        });
+        play.last[0].behind_count()
+    };
+    assert_eq!(behind("other", false), 0);
+    assert_eq!(behind("hog", false), 1);
+    // If all are blocked, none polls it.
+    assert_eq!(behind("other", true), 1);
+}
+
+#[test]
+fn an_end_that_nothing_tells_is_a_lower_bound() {
+    let check = |longest_ns: u64, expected: &str, held_ns: u64| {
+        let mut play = Play::new(stage());
+        play.until(1_250, |stage, ms| stall(stage, ms, (0, 9_000)));
+        play.until(5_000, |stage, _| {
+            stage.situation.workers[0].poll = None;
+            stage.situation.tasks.clear();
+            stage.situation.procs = vec![Proc {
+                path: "app::hog".to_owned(),
+                polls: 8,
+                longest_ns,
+                ..Proc::default()
+            }];
+        });
+        let alert = only(&mut play);
+        assert_eq!((alert.title.as_str(), alert.held_ns), (expected, held_ns));
+    };
+    let bound = "blocked worker w0: app::write in one poll for 1.25 s+";
+    check(0, bound, 1_250 * MS);
+    // An earlier poll of that proc was longer.
+    check(3 * SECOND, bound, 1_250 * MS);
+    check(
+        1_400 * MS,
+        "blocked worker w0: app::write in one poll for 1.40 s",
+        1_400 * MS,
+    );
+}
+
+#[test]
+fn what_comes_again_is_one_entry() {
+    let mut play = Play::new(stage());
+    for (begin, end) in [(0, 1_480), (20_000, 22_490), (40_000, 41_230)] {
+        play.until(begin + 19_750, |stage, ms| stall(stage, ms, (begin, end)));
+    }
+    let alert = only(&mut play);
+    assert_eq!(
+        alert.title,
+        "blocked worker w0: app::write in one poll for 2.49 s"
+    );
+    assert_eq!(alert.times, 3);
+    assert_eq!(alert.held_ns, 2_490 * MS);
+    assert_eq!(alert.began_unix_ns, UNIX + 20_000 * MS);
+    assert_eq!(alert.ended_unix_ns, Some(UNIX + 22_490 * MS));
+    assert_eq!(alert.last_unix_ns, Some(UNIX + 41_230 * MS));
+}
+
+#[test]
+fn an_active_alert_is_not_over() {
+    let mut play = Play::new(stage());
+    // Gone for less than it takes to clear it.
+    play.until(1_500, |stage, ms| stall(stage, ms, (0, 1_480)));
+    assert_eq!(titles(&mut play), [""; 0]);
+    assert_eq!(play.last.len(), 1);
+    assert_eq!((play.last[0].times, play.last[0].is_over()), (1, false));
+    assert_eq!(play.last[0].began_unix_ns, UNIX);
+}
+
+#[test]
+fn after_ten_minutes_it_is_forgotten() {
+    let mut play = Play::new(stage());
+    play.until(5_000, |stage, ms| stall(stage, ms, (0, 1_480)));
+    let end = START + 1_480 * MS;
+    assert_eq!(play.past_at(end + PAST_NS - 1).len(), 1);
+    assert_eq!(play.past_at(end + PAST_NS).len(), 0);
+}
+
+#[test]
+fn there_is_room_for_so_many() {
+    let more = 7;
+    let mut play = Play::new(stage());
+    let step = 3_000;
+    for n in 0..PAST_KEPT as u64 + more {
+        play.until((n + 1) * step - 250, |stage, ms| {
+            stall(stage, ms, (n * step, n * step + 1_480));
+            if let Some(poll) = &mut stage.situation.workers[0].poll {
+                poll.passed.as_mut().expect("a place").line = n as u32;
+            }
+        });
+    }
+    let past = play.past();
+    assert_eq!((past.len(), play.forgotten()), (PAST_KEPT, more));
+    // The first ones are forgotten, and the last one comes first.
+    let lines = past.iter().map(|alert| {
+        let place = alert.at.as_ref().and_then(|at| at.place.as_ref());
+        u64::from(place.expect("a place").line)
+    });
+    let lines: Vec<u64> = lines.collect();
+    assert_eq!(
+        lines,
+        (more..PAST_KEPT as u64 + more).rev().collect::<Vec<_>>()
+    );
+    let _ = play.past_at(START + step * 1_000 * MS + PAST_NS);
+    assert_eq!(play.forgotten(), 0);
+}
+
+/// The scans are rare: a poll begins and ends between two of them.
+#[test]
+fn a_poll_that_no_scan_saw_is_told_by_its_proc() {
+    let play = |longest_ns: u64, slow: u64| {
+        let mut stage = stage();
+        stage.situation.workers[0].poll = None;
+        stage.situation.procs = vec![Proc {
+            path: "app::write".to_owned(),
+            polls: 100,
+            ..Proc::default()
+        }];
+        let mut play = Play::new(stage);
+        play.until(4_750, |_, _| ());
+        play.until(9_000, |stage, ms| {
+            let proc = &mut stage.situation.procs[0];
+            (proc.polls, proc.slow) = (100_000, slow);
+            proc.longest_ns = if ms < 8_000 { longest_ns } else { 0 };
+        });
+        assert_eq!(play.log, [""; 0]);
+        titles(&mut play)
+    };
+    assert_eq!(
+        play(1_500 * MS, 1),
+        ["long poll: app::write, one poll of 1.50 s"]
+    );
+    assert_eq!(play(900 * MS, 1), [""; 0]);
+    // It only waited for a poll of another proc.
+    assert_eq!(play(1_500 * MS, 0), [""; 0]);
+}
+
+#[test]
+fn what_is_active_when_accounting_stops_is_not_over() {
+    let mut play = Play::new(stage());
+    play.until(5_000, |stage, ms| stall(stage, ms, (0, 1_480)));
+    play.until(8_000, |stage, ms| stall(stage, ms, (6_000, 9_000)));
+    assert_eq!(play.last.len(), 1);
+    play.stop();
+    let alert = only(&mut play);
+    assert_eq!((alert.times, alert.held_ns), (1, 1_480 * MS));
+}
