@@ -225,7 +225,7 @@ Examples:
   turbowish query tasks --filter 'state:waiting since>1s'
   turbowish query resources --filter 'waiters>0' --sort oldest
   turbowish query awaits --limit 10 --format csv
-  turbowish query alerts                  what is wrong now, the worst first
+  turbowish query alerts                  what is wrong now, then what was
   turbowish query alert                   the worst in full: why, and what to do
   turbowish query task 4242 conn:51022    one task and its await tree
   turbowish query resource 4242 'mutex db'

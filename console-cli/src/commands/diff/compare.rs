@@ -10,7 +10,7 @@ use turbowish_model::snapshot::json::Record;
 use turbowish_model::snapshot::units;
 
 use super::chance::{Chance, Growth};
-use super::evidence::{Evidence, Kind};
+use super::evidence::{Evidence, FigureKind};
 use crate::args::Share;
 use crate::report_file::Saved;
 
@@ -249,7 +249,7 @@ fn change<R: Record>(
 /// it were.
 fn judge<R>(
     column: &Column<R>,
-    kind: Kind,
+    kind: FigureKind,
     (before, after): (&Side, &Side),
     growth: Growth,
     allowed: Allowed,
@@ -267,10 +267,10 @@ fn judge<R>(
     if !beyond(SAME) {
         // Not significant, unless the allowed change is smaller still.
         let worse = new > old && column.larger_is_worse() && growth.at_least >= 1.0;
-        return (worse && fails && kind != Kind::Single).then_some(Verdict::Fail);
+        return (worse && fails && kind != FigureKind::Single).then_some(Verdict::Fail);
     }
     let doubt = match kind {
-        Kind::Single => Some(Doubt::Single),
+        FigureKind::Single => Some(Doubt::Single),
         // Values of two different buckets differ, also if the bounds of these touch.
         _ if new > old && growth.at_least >= 1.0 => None,
         _ if new < old && growth.at_most <= 1.0 => None,
@@ -289,7 +289,7 @@ fn judge<R>(
 
 #[cfg(test)]
 mod tests {
-    use super::{Allowed, Doubt, Growth, Kind, Share, Side, Verdict, judge};
+    use super::{Allowed, Doubt, FigureKind, Growth, Share, Side, Verdict, judge};
     use turbowish_model::snapshot::ProcRow;
     use turbowish_model::snapshot::column;
 
@@ -300,7 +300,7 @@ mod tests {
 
     fn judged(
         key: &str,
-        kind: Kind,
+        kind: FigureKind,
         (old, new): (Option<i128>, Option<i128>),
         growth: Growth,
         allowed: Allowed,
@@ -318,7 +318,7 @@ mod tests {
     fn check(key: &str, old: Option<i128>, new: Option<i128>, expected: Option<Verdict>) {
         let number = |n: Option<i128>| n.unwrap_or_default() as f64;
         let growth = Growth::exact(number(old), number(new));
-        let verdict = judged(key, Kind::Exact, (old, new), growth, ALLOWED);
+        let verdict = judged(key, FigureKind::Exact, (old, new), growth, ALLOWED);
         assert_eq!(verdict, expected, "{key} {old:?} {new:?}");
     }
 
@@ -369,7 +369,7 @@ mod tests {
             too_few,
         };
         let unsure = |doubt| Some(Verdict::Unsure(doubt));
-        let is = Kind::Percentile;
+        let is = FigureKind::Percentile;
         for (kind, old, new, growth, expected) in [
             (
                 is,
@@ -410,14 +410,14 @@ mod tests {
             (is, 1_000, 1_010, growth(0.9, 1.1, false), None),
             // More failures per second, and fewer per call.
             (
-                Kind::Failures,
+                FigureKind::Failures,
                 1_000,
                 9_000,
                 growth(0.5, 0.9, false),
                 unsure(Doubt::Chance),
             ),
             (
-                Kind::Single,
+                FigureKind::Single,
                 1_000,
                 9_000,
                 Growth::UNKNOWN,
@@ -435,9 +435,9 @@ mod tests {
         for (time_ns, expected) in [(20, Verdict::Fail), (21, Verdict::Worse)] {
             let allowed = Allowed { time_ns, ..ALLOWED };
             let sides = (Some(40), Some(60));
-            let verdict = judged("run_p50", Kind::Percentile, sides, growth, allowed);
+            let verdict = judged("run_p50", FigureKind::Percentile, sides, growth, allowed);
             assert_eq!(verdict, Some(expected), "{time_ns}");
-            let size = judged("size", Kind::Exact, sides, growth, allowed);
+            let size = judged("size", FigureKind::Exact, sides, growth, allowed);
             assert_eq!(size, Some(Verdict::Fail), "bytes are no time");
         }
     }

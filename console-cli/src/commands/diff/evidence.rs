@@ -8,7 +8,7 @@ use crate::report_file::Saved;
 
 /// How a column's number comes about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum FigureKind {
     /// A percentile of a population.
     Percentile,
     /// A mean, without the population.
@@ -21,7 +21,7 @@ pub(super) enum Kind {
     Single,
 }
 
-impl Kind {
+impl FigureKind {
     fn of<R>(column: &Column<R>) -> Self {
         match (&*column.key, column.unit) {
             _ if column.is_percentile() => Self::Percentile,
@@ -36,7 +36,7 @@ impl Kind {
 /// One column in two files.
 pub(super) struct Evidence<'a, R: 'static> {
     pub(super) column: &'a Column<R>,
-    pub(super) kind: Kind,
+    pub(super) kind: FigureKind,
     /// The window before, and after.
     pub(super) before: Context,
     pub(super) after: Context,
@@ -52,7 +52,7 @@ impl<'a, R: Record> Evidence<'a, R> {
         let told = |events: &Column<R>| before.tells(events) && after.tells(events);
         Self {
             column,
-            kind: Kind::of(column),
+            kind: FigureKind::of(column),
             before: Context::of(&before.snapshot),
             after: Context::of(&after.snapshot),
             events: ["calls", "waits"]
@@ -73,20 +73,20 @@ impl<'a, R: Record> Evidence<'a, R> {
         };
         let [old, new] = [old as f64, new as f64];
         match self.kind {
-            Kind::Percentile => self.percentile(was, is),
-            Kind::Mean => {
+            FigureKind::Percentile => self.percentile(was, is),
+            FigureKind::Mean => {
                 let [n_old, n_new] = sides.map(|(row, at)| self.events(row, at).unwrap_or(0));
                 self.chance.mean((old, n_old), (new, n_new))
             }
-            Kind::Failures => {
+            FigureKind::Failures => {
                 let [before, after] = self.among(sides);
                 self.chance.rate(
                     (self.failures(was, &self.before), before),
                     (self.failures(is, &self.after), after),
                 )
             }
-            Kind::Exact => Growth::exact(old, new),
-            Kind::Single => Growth::UNKNOWN,
+            FigureKind::Exact => Growth::exact(old, new),
+            FigureKind::Single => Growth::UNKNOWN,
         }
     }
 
@@ -104,9 +104,9 @@ impl<'a, R: Record> Evidence<'a, R> {
     /// Number of values behind the column's number; `None` for a single one.
     pub(super) fn count(&self, row: &R, context: &Context) -> Option<u64> {
         match self.kind {
-            Kind::Percentile => Some(self.column.population(row)?.0.n),
-            Kind::Mean | Kind::Failures => self.events(row, context),
-            Kind::Exact | Kind::Single => None,
+            FigureKind::Percentile => Some(self.column.population(row)?.0.n),
+            FigureKind::Mean | FigureKind::Failures => self.events(row, context),
+            FigureKind::Exact | FigureKind::Single => None,
         }
     }
 
