@@ -215,11 +215,18 @@ impl Ledger {
     }
 
     /// Moves the call of an open frame to a place and ends the wait that preceded the poll.
-    #[inline]
+    #[inline(always)]
     pub(super) fn come(&self, frame: &Frame, place: u32) {
         let before = frame.arrive(place);
-        self.end_wait(frame, before);
         self.shown.moved.store(1, Relaxed);
+        if frame.unit.load(Relaxed) != 0 {
+            self.end_wait_out_of_line(frame, before);
+        }
+    }
+
+    #[inline(never)]
+    fn end_wait_out_of_line(&self, frame: &Frame, place: u32) {
+        self.end_wait(frame, place);
     }
 }
 

@@ -210,7 +210,7 @@ impl Ledger {
             self.depth.store(self.depth() + 1, Relaxed);
             return;
         }
-        self.leave(frame);
+        self.leave(frame, self.top());
         if place & OVER != 0 && call.is_fused() {
             let untold = call.untold();
             if let Some(caller) = self.top().filter(|_| untold != charge.inclusive) {
@@ -311,14 +311,14 @@ impl Ledger {
     /// Removes the ended call's part of the await stack. If its caller awaited it directly, the
     /// caller's next place is unknown for now.
     #[inline(always)]
-    fn leave(&self, frame: &Frame) {
+    pub(super) fn leave(&self, frame: &Frame, caller: Option<&Frame>) {
         self.shown.await_stack.truncate(frame.stack_mark());
         self.reuse.store(REUSE_NONE, Relaxed);
         self.shown.moved.store(1, Relaxed);
-        if let Some(parent) = self.top()
-            && parent.has(DIRECT)
+        if let Some(caller) = caller
+            && caller.has(DIRECT)
         {
-            self.come(parent, 0);
+            self.come(caller, 0);
         }
     }
 

@@ -336,19 +336,11 @@ impl Ledger {
         row.longest(&ALONE, self.time.tick.load(Relaxed), hold);
         row.record(Shared::Single, hold);
         call.end();
-        self.shown.await_stack.truncate(frame.stack_mark());
-        self.reuse.store(REUSE_NONE, Relaxed);
-        self.shown.moved.store(1, Relaxed);
-        if let Some(caller) = self.frames.in_place(depth.wrapping_sub(1)) {
+        let caller = self.frames.in_place(depth.wrapping_sub(1));
+        if let Some(caller) = caller {
             add(&caller.nested, hold);
-            if !caller.has(DIRECT) {
-                // It polls the call itself, and goes on where it is.
-            } else if caller.unit.load(Relaxed) == 0 {
-                caller.arrive(0);
-            } else {
-                self.come(caller, 0);
-            }
         }
+        self.leave(frame, caller);
         drop(writing);
     }
 
@@ -388,9 +380,7 @@ impl Ledger {
         } else {
             self.depth.store(0, Relaxed);
             add(&self.time.busy, charge.hold);
-            self.shown.await_stack.truncate(frame.stack_mark());
-            self.reuse.store(REUSE_NONE, Relaxed);
-            self.shown.moved.store(1, Relaxed);
+            self.leave(frame, None);
         }
         drop(writing);
     }
