@@ -88,6 +88,28 @@ fn a_stall_is_kept_as_it_was() {
     assert_eq!(alert.fixes.len(), 2);
 }
 
+/// A lock that is let go while the situation is read: its poll is still in progress, without
+/// waiters.
+#[test]
+fn who_waited_is_kept_if_the_last_look_came_too_late() {
+    let mut stage = stage();
+    stage.task("locked", "conn.rs:2 db.lock()");
+    stage.mutex("db");
+    stage.locks("hog", "db");
+    stage.waits("locked", Role::Lock, "db");
+    let mut play = Play::new(stage);
+    play.until(60_000, |stage, ms| {
+        stall(stage, ms, (0, 1_480));
+        if ms > 1_240 {
+            stage.on("db").holders.clear();
+        }
+    });
+    let alert = only(&mut play);
+    assert_eq!(alert.held_ns, 1_480 * MS);
+    let behind = alert.behind.tasks.iter().map(|task| task.name.as_str());
+    assert_eq!(behind.collect::<Vec<_>>(), ["locked"]);
+}
+
 /// Another worker is in a poll: who else was woken may wait for that one.
 #[test]
 fn what_another_worker_may_poll_is_not_behind() {

@@ -8,6 +8,8 @@ use turbowish::sync::{Mutex, named, oneshot};
 
 #[turbowish::instrument]
 async fn compact(db: Arc<Mutex<u64>>, started: oneshot::Sender<()>, asked: oneshot::Receiver<()>) {
+    // Else it never yields, if `read` is quick.
+    tokio::task::yield_now().await;
     let mut size = db.lock().await;
     let _ = started.send(());
     let _ = asked.await;

@@ -172,7 +172,14 @@ impl Peak {
             )
         };
         if rank(finding, at) >= rank(&self.finding, self.at) {
-            *self = Self::new(finding, at);
+            let before = core::mem::replace(self, Self::new(finding, at))
+                .finding
+                .alert;
+            // A lock that is let go while the situation is read has no waiters any more, though its
+            // poll is still in progress.
+            if before.behind_count() > self.finding.alert.behind_count() {
+                self.finding.alert.behind = before.behind;
+            }
         }
     }
 
