@@ -32,9 +32,54 @@ use crate::hot::switch;
     note = "`send(…)` and `recv(…)` take an end of a channel, `lock(…)` a Mutex, `read(…)` and `write(…)` a RwLock, `acquire(…)` a Semaphore, `wait(…)` a Notify, a Barrier or a OnceCell"
 )]
 pub trait IntentTarget<V> {
+    /// [`Observed`] or [`Unobserved`].
+    type Seen: Seen;
+
     /// The resource that intents refer to.
     fn resource_ref(&self) -> ResourceRef<'_>;
 }
+
+/// Whether intents on a type have an effect. If not, a call keeps no room for them.
+pub trait Seen {
+    /// What a call keeps of an intent and of those behind it.
+    type Kept<N: Next>: Next;
+
+    /// Declares an intent in front of `next`; none if it has no operand.
+    fn declare<N: Next>(intent: Option<IntentSpec<'_>>, next: N) -> Self::Kept<N>;
+}
+
+/// Of types of `turbowish::sync`.
+#[derive(Debug)]
+pub enum Observed {}
+
+/// Of types whose intents have no effect.
+#[derive(Debug)]
+pub enum Unobserved {}
+
+impl Seen for Observed {
+    type Kept<N: Next> = Intents;
+
+    #[inline]
+    fn declare<N: Next>(intent: Option<IntentSpec<'_>>, next: N) -> Intents {
+        let next = next.link();
+        match intent {
+            Some(intent) => intent.and(next),
+            None => Intents { first: next },
+        }
+    }
+}
+
+impl Seen for Unobserved {
+    type Kept<N: Next> = N;
+
+    #[inline]
+    fn declare<N: Next>(_: Option<IntentSpec<'_>>, next: N) -> N {
+        next
+    }
+}
+
+/// What a call keeps of intents on operands of the type `T`, and of those behind it.
+pub type Kept<V, T, N> = <<T as IntentTarget<V>>::Seen as Seen>::Kept<N>;
 
 /// An intent before it is recorded.
 #[derive(Clone, Copy, Debug)]
@@ -58,13 +103,13 @@ impl<'a> IntentSpec<'a> {
 
 /// Declares this intent of the call that is polled, in front of `next`.
 #[inline]
-pub fn declare<V, T, N>(verb: V, operand: &T, how: u8, next: N) -> Intents
+pub fn declare<V, T, N>(verb: V, operand: &T, how: u8, next: N) -> Kept<V, T, N>
 where
     V: Verb,
     T: IntentTarget<V> + ?Sized,
     N: Next,
 {
-    IntentSpec::new(verb, operand, how).and(next.link())
+    T::Seen::declare(Some(IntentSpec::new(verb, operand, how)), next)
 }
 
 impl IntentSpec<'_> {
@@ -97,7 +142,7 @@ pub struct MaybeResource<V, P>(pub V, pub P);
 impl<V: Verb, T: IntentTarget<V> + ?Sized> MaybeResource<V, &T> {
     /// Declares the intent; `how` encodes its strength.
     #[inline]
-    pub fn __turbowish_mean<N: Next>(self, how: u8, next: N) -> Intents {
+    pub fn __turbowish_mean<N: Next>(self, how: u8, next: N) -> Kept<V, T, N> {
         declare(self.0, self.1, how, next)
     }
 }
@@ -106,11 +151,9 @@ impl<V: Verb, T: IntentTarget<V> + ?Sized> MaybeResource<V, &T> {
 impl<V: Verb, T: IntentTarget<V> + ?Sized> MaybeResource<V, Option<&T>> {
     /// Declares the intent, if the operand is present.
     #[inline]
-    pub fn __turbowish_mean<N: Next>(self, how: u8, next: N) -> Intents {
-        match self.1 {
-            Some(operand) => declare(self.0, operand, how, next),
-            None => Intents { first: next.link() },
-        }
+    pub fn __turbowish_mean<N: Next>(self, how: u8, next: N) -> Kept<V, T, N> {
+        let intent = self.1.map(|operand| IntentSpec::new(self.0, operand, how));
+        T::Seen::declare(intent, next)
     }
 }
 

@@ -2,7 +2,7 @@
 //! with it.
 
 pub use crate::hot::back::{Back, back};
-pub use crate::hot::call::{Call, Entered, at, call, enter, within};
+pub use crate::hot::call::{Call, Entered, ProcRef, at, call, enter, within};
 pub use crate::hot::probe;
 pub use crate::hot::proc::Proc;
 pub use crate::intent::{

@@ -1,7 +1,7 @@
 //! An instrumented future is no bigger than the plain one, but for the call's own few words.
 
-/// What a call adds to its future, at most: its state of 56 bytes, and the rest of a word.
-const CALL: usize = 64;
+/// What a call adds to its future, at most: its state of 48 bytes, and the rest of a word.
+const CALL: usize = 56;
 
 macro_rules! twice {
     ($($items:tt)*) => {

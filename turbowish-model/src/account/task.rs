@@ -61,7 +61,11 @@ impl TaskMeta {
     /// Proc id of the root.
     #[must_use]
     pub const fn root(&self) -> u32 {
-        self.id as u32 % PROC_LIMIT
+        Self::root_of(self.id)
+    }
+
+    const fn root_of(id: u64) -> u32 {
+        id as u32 % PROC_LIMIT
     }
 
     /// Number of the task among those with the same root proc, from 1.
@@ -355,6 +359,13 @@ impl<R: Default> TaskCell<R> {
     #[must_use]
     pub fn id(&self) -> u64 {
         self.id.load(Relaxed)
+    }
+
+    /// Proc id of the root.
+    #[inline]
+    #[must_use]
+    pub fn root(&self) -> u32 {
+        TaskMeta::root_of(self.id())
     }
 
     /// A word of the owner's, while the cell is none of a task.

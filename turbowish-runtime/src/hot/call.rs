@@ -12,6 +12,7 @@ mod reading;
 mod root;
 mod straight;
 
+use std::fmt;
 use std::mem::ManuallyDrop;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
@@ -49,13 +50,47 @@ pin_project! {
     // the fields after it, across word boundaries.
     #[repr(C)]
     #[must_use = "futures do nothing unless you `.await` or poll them"]
-    #[derive(Debug)]
-    pub struct Call<F, E> {
-        state: CallState,
+    pub struct Call<F, E, P: ProcRef> {
+        state: Owned<P>,
         probe: E,
         #[pin]
         future: F,
     }
+}
+
+/// A call's reference to its proc. The attribute writes it as a closure, which takes no room.
+pub trait ProcRef: Copy {
+    /// Returns the proc.
+    fn proc(self) -> &'static Proc;
+}
+
+/// The proc of a call that was not written at one place. Without a lifetime: a future in which
+/// such a call is kept would not be seen to be `Send`.
+#[derive(Clone, Copy)]
+pub(crate) struct AnyProc(pub(crate) &'static Proc);
+
+impl ProcRef for AnyProc {
+    #[inline]
+    fn proc(self) -> &'static Proc {
+        self.0
+    }
+}
+
+impl<P> ProcRef for P
+where
+    P: Fn() -> &'static Proc + Copy,
+{
+    #[inline]
+    fn proc(self) -> &'static Proc {
+        self()
+    }
+}
+
+/// The state of a call, which ends with it.
+#[repr(C)]
+struct Owned<P: ProcRef> {
+    state: CallState,
+    proc: P,
 }
 
 /// Accounting state of a call, apart from its future.
@@ -69,10 +104,9 @@ struct CallState {
     /// The task of which this call is the root, or the call's branch of a task. Dropped in
     /// [`forget`], so that a call's drop has nothing else to do afterwards.
     task: ManuallyDrop<Option<CoveredTask>>,
-    proc: &'static Proc,
 }
 
-const _: () = assert!(size_of::<CallState>() <= 56);
+const _: () = assert!(size_of::<CallState>() == 48);
 
 /// Path of this module, as type names have it.
 const PATH: &str = module_path!();
@@ -82,35 +116,32 @@ pub(crate) const OWN_BYTES: u64 = size_of::<CallState>() as u64;
 
 /// Wraps the future of a call of `proc`; `probe` tells a returned `Err` from other values.
 #[inline]
-pub fn call<F, E>(proc: &'static Proc, probe: E, future: F) -> Call<F, E> {
+pub fn call<F, E, P: ProcRef>(proc: P, probe: E, future: F) -> Call<F, E, P> {
     let origin = if switch::is_armed() {
-        create(proc, size_of::<F>())
+        create(proc.proc(), size_of::<F>())
     } else {
         Origin::UNSEEN
     };
-    Call {
-        state: CallState {
-            account: Account::new(origin),
-            task: ManuallyDrop::new(None),
-            proc,
-        },
-        probe,
-        future,
-    }
+    Call::of(origin, proc, probe, future)
 }
 
-impl<F, E> Call<F, E> {
-    /// A call that counts as never created: its future is polled by its maker.
-    pub(crate) const fn bare(proc: &'static Proc, probe: E, future: F) -> Self {
+impl<F, E, P: ProcRef> Call<F, E, P> {
+    #[inline]
+    const fn of(origin: Origin, proc: P, probe: E, future: F) -> Self {
+        let state = CallState {
+            account: Account::new(origin),
+            task: ManuallyDrop::new(None),
+        };
         Self {
-            state: CallState {
-                account: Account::new(Origin::UNSEEN),
-                task: ManuallyDrop::new(None),
-                proc,
-            },
+            state: Owned { state, proc },
             probe,
             future,
         }
+    }
+
+    /// A call that counts as never created: its future is polled by its maker.
+    pub(crate) const fn bare(proc: P, probe: E, future: F) -> Self {
+        Self::of(Origin::UNSEEN, proc, probe, future)
     }
 
     /// Pins the wrapped future.
@@ -119,27 +150,29 @@ impl<F, E> Call<F, E> {
     }
 }
 
-impl<F, E> Future for Call<F, E>
+impl<F, E, P> Future for Call<F, E, P>
 where
     F: Future,
     E: Probe<F::Output>,
+    P: ProcRef,
 {
     type Output = F::Output;
 
     // Without `#[inline]`: a future that is awaited at several places would be compiled at each.
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
         let this = self.project();
-        let is_straight = straight::is_straight(&this.state.account);
+        let Owned { state, proc } = this.state;
+        let is_straight = straight::is_straight(&state.account);
         // Built here and closed in place: a guard that is moved would be copied through memory.
         let mut open = OpenPoll {
-            state: this.state,
+            state,
             epoch: if is_straight { NO_EPOCH } else { 0 },
             depth: if is_straight { STRAIGHT } else { CLOSED },
             waker: PollWaker::Inherited,
         };
         let mut lent = BorrowedWaker::same(cx.waker());
         if !is_straight && switch::concerns_polls() {
-            match begin(&mut open, size_of::<F>(), cx.waker()) {
+            match begin(&mut open, proc.proc(), size_of::<F>(), cx.waker()) {
                 Ok(given) => lent = given,
                 Err(PausedPoll { .. }) => return Poll::Pending,
             }
@@ -166,12 +199,18 @@ where
     }
 }
 
-impl Drop for CallState {
+impl<P: ProcRef> Drop for Owned<P> {
     #[inline]
     fn drop(&mut self) {
-        if self.account.is_open() {
-            forget(self);
+        if self.state.account.is_open() {
+            forget(&mut self.state, self.proc.proc());
         }
+    }
+}
+
+impl<F, E, P: ProcRef> fmt::Debug for Call<F, E, P> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.state.state.fmt(formatter)
     }
 }
 
@@ -194,6 +233,7 @@ const STRAIGHT_ROOT: u32 = u32::MAX - 2;
 )]
 extern "C" fn begin<'a, 'b>(
     open: &'b mut OpenPoll<'a>,
+    proc: &'static Proc,
     bytes: usize,
     waker: &'a Waker,
 ) -> Result<BorrowedWaker<'b>, PausedPoll>
@@ -207,13 +247,15 @@ where
     open.epoch = epoch;
     let state = &mut *open.state;
     if state.task.is_none() && state.account.is_live(epoch) {
-        let begun = thread::with_current(epoch, |thread| begin_quick(thread, state, epoch, waker));
+        let begun = thread::with_current(epoch, |thread| {
+            begin_quick(thread, state, proc, epoch, waker)
+        });
         if let Some(Some(depth)) = begun {
             open.depth = depth;
             return Ok(BorrowedWaker::same(waker));
         }
     }
-    begin_any(open, epoch, bytes, waker)
+    begin_any(open, proc, epoch, bytes, waker)
 }
 
 /// Whether a call belongs to its caller's task, and is no branch of it.
@@ -227,10 +269,15 @@ fn is_plain(thread: &ThreadLedger, open: &OpenPoll<'_>, waker: &Waker) -> bool {
 
 /// Opens the frame of such a call. Returns whether it did.
 #[inline(never)]
-fn begin_plain(thread: &ThreadLedger, open: &mut OpenPoll<'_>, bytes: usize) -> bool {
+fn begin_plain(
+    thread: &ThreadLedger,
+    open: &mut OpenPoll<'_>,
+    proc: &'static Proc,
+    bytes: usize,
+) -> bool {
     let ledger = &thread.ledger;
     let is_bottom = ledger.depth() == 0;
-    let Some(key) = open.state.proc.key(bytes) else {
+    let Some(key) = proc.key(bytes) else {
         return false;
     };
     straight::opened();
@@ -247,7 +294,7 @@ fn begin_plain(thread: &ThreadLedger, open: &mut OpenPoll<'_>, bytes: usize) -> 
         root: false,
     });
     if opened.unknown_birth {
-        open.state.proc.is_created_early();
+        proc.is_created_early();
     }
     open.depth = opened.depth;
     true
@@ -261,6 +308,7 @@ fn begin_plain(thread: &ThreadLedger, open: &mut OpenPoll<'_>, bytes: usize) -> 
 #[inline(never)]
 extern "C" fn begin_any<'a, 'b>(
     open: &'b mut OpenPoll<'a>,
+    proc: &'static Proc,
     epoch: u32,
     bytes: usize,
     waker: &'a Waker,
@@ -271,7 +319,7 @@ where
     pause::look(&open.state.task, waker)?;
     if open.state.task.is_none() && open.state.account.is_live(epoch) {
         let begun = thread::with_current(epoch, |thread| {
-            is_plain(thread, open, waker) && begin_plain(thread, open, bytes)
+            is_plain(thread, open, waker) && begin_plain(thread, open, proc, bytes)
         });
         if begun == Some(true) {
             return Ok(BorrowedWaker::same(waker));
@@ -282,21 +330,22 @@ where
         let given = &mut open.waker;
         let opened = thread::with(epoch, |thread| {
             if thread.ledger.depth() == 0
-                && let Some(depth) = straight::begin_root(thread, state, epoch, bytes, waker, given)
+                && let Some(depth) =
+                    straight::begin_root(thread, state, (proc, bytes), waker, given)
             {
                 return Some(depth);
             }
             straight::opened();
             if nested::is_suspect(thread, waker) {
-                return nested::open(thread, state, epoch, bytes, waker, given);
+                return nested::open(thread, state, (proc, bytes), waker, given);
             }
             let Opened {
                 depth, is_branch, ..
-            } = open_in(thread, state, bytes)?;
+            } = open_in(thread, state, proc, bytes)?;
             if depth == 0 {
-                *given = open_root(thread, state, epoch, bytes, waker, None);
+                *given = open_root(thread, state, (proc, bytes), waker, None);
             } else if is_branch || state.task.is_some() {
-                *given = open_branch(thread, state, epoch, bytes, waker, None);
+                *given = open_branch(thread, state, bytes, waker, None);
             } else {
                 return Some(depth);
             }
@@ -326,9 +375,14 @@ fn is_new(state: &CallState, epoch: u32) -> bool {
 }
 
 #[inline(never)]
-fn open_in(thread: &ThreadLedger, state: &mut CallState, bytes: usize) -> Option<Opened> {
+fn open_in(
+    thread: &ThreadLedger,
+    state: &mut CallState,
+    proc: &'static Proc,
+    bytes: usize,
+) -> Option<Opened> {
     let ledger = &thread.ledger;
-    let key = state.proc.key(bytes)?;
+    let key = proc.key(bytes)?;
     let t = reused(ledger.still_down()).unwrap_or_else(clock::ticks);
     let opened = ledger.open(&mut state.account, key, t, Start::default())?;
     events::call(|| CallEvent::PollStart {
@@ -336,18 +390,18 @@ fn open_in(thread: &ThreadLedger, state: &mut CallState, bytes: usize) -> Option
         root: false,
     });
     if opened.unknown_birth {
-        state.proc.is_created_early();
+        proc.is_created_early();
     }
     Some(opened)
 }
 
 /// Records the drop of a call.
-extern "C" fn forget(state: &mut CallState) {
-    state.cancel();
+extern "C" fn forget(state: &mut CallState, proc: &'static Proc) {
+    state.cancel(proc);
     if features::TOKIO
         && state.account.is_marked()
         && !switch::is_child()
-        && let Some(proc) = state.proc.id()
+        && let Some(proc) = proc.id()
         && let Some(listener) = marked_calls()
     {
         (listener.forgotten)(&state.account, proc);
@@ -358,12 +412,12 @@ extern "C" fn forget(state: &mut CallState) {
 }
 
 impl CallState {
-    fn cancel(&mut self) {
+    fn cancel(&mut self, proc: &'static Proc) {
         let epoch = self.account.epoch();
         if switch::epoch() != Some(epoch) || !self.account.is_live(epoch) {
             return;
         }
-        let Some(proc) = self.proc.id() else { return };
+        let Some(proc) = proc.id() else { return };
         let is_root = self.task.as_ref().is_some_and(|task| !task.is_branch());
         let account = &mut self.account;
         let drop_in = |thread: &ThreadLedger, account: &mut Account| {
@@ -431,7 +485,8 @@ extern "C" fn end_any(open: &mut OpenPoll<'_>, end: PollEnd) {
         unseen(open.epoch);
     } else if depth == STRAIGHT_ROOT {
         if switch::epoch() == Some(open.epoch) {
-            straight::end_root(open.epoch, state, given, end);
+            let closing = Closing { end, given };
+            straight::end_root(open.epoch, state, &closing);
         }
     } else if switch::epoch() == Some(open.epoch) && matches!(given, PollWaker::Inherited) {
         thread::with_current(open.epoch, |thread| {
@@ -458,6 +513,7 @@ extern "C" fn end_any(open: &mut OpenPoll<'_>, end: PollEnd) {
 #[inline(never)]
 fn close_plain(thread: &ThreadLedger, state: &mut CallState, depth: u32, end: PollEnd) {
     let ledger = &thread.ledger;
+    let proc = ledger.proc_at(depth);
     let pending = end == PollEnd::Pending;
     let still = if pending { ledger.still_up() } else { None };
     let t = reused(still).unwrap_or_else(clock::ticks);
@@ -465,16 +521,14 @@ fn close_plain(thread: &ThreadLedger, state: &mut CallState, depth: u32, end: Po
     straight::closed(thread, depth, pending);
     events::call(|| CallEvent::PollEnd(end));
     if features::TOKIO && state.account.is_marked() {
-        close_marked(ledger, state, (depth, false), end);
+        close_marked(ledger, state, proc, (depth, false), end);
     }
 }
 
 #[cold]
 #[inline(never)]
-fn close_marked(ledger: &Ledger, state: &mut CallState, at: (u32, bool), end: PollEnd) {
-    if let Some(proc) = state.proc.id()
-        && let Some(listener) = marked_calls()
-    {
+fn close_marked(ledger: &Ledger, state: &mut CallState, proc: u32, at: (u32, bool), end: PollEnd) {
+    if let Some(listener) = marked_calls() {
         (listener.closed)(ledger, &mut state.account, proc, at, end);
     }
 }
@@ -484,7 +538,8 @@ fn close_in(thread: &ThreadLedger, state: &mut CallState, depth: u32, closing: &
     let ledger = &thread.ledger;
     let end = closing.end;
     let pending = end == PollEnd::Pending;
-    if depth == 0 && straight::end_of_root(thread, state, closing) {
+    let proc = ledger.proc_at(depth);
+    if depth == 0 && straight::end_of_root(thread, state, proc, closing) {
         return;
     }
     let still = if pending { ledger.still_up() } else { None };
@@ -494,7 +549,8 @@ fn close_in(thread: &ThreadLedger, state: &mut CallState, depth: u32, closing: &
     events::call(|| CallEvent::PollEnd(end));
     if features::TOKIO && state.account.is_marked() {
         let is_nested = || closing.given.outer().is_some_and(|outer| outer.is_task());
-        close_marked(ledger, state, (depth, depth == 0 || is_nested()), end);
+        let is_root = depth == 0 || is_nested();
+        close_marked(ledger, state, proc, (depth, is_root), end);
     }
     let Some(charge) = charge else { return };
     if depth == 0 {

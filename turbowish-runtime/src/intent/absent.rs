@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use turbowish_model::account::resource::Role;
 
-use super::IntentTarget;
+use super::{IntentTarget, Unobserved};
 use crate::hot::current::CurrentCall;
 
 /// The resource of an intent: none.
@@ -34,6 +34,8 @@ impl Link {
 }
 
 impl<V, T: ?Sized> IntentTarget<V> for T {
+    type Seen = Unobserved;
+
     fn resource_ref(&self) -> ResourceRef<'_> {
         ResourceRef(PhantomData)
     }

@@ -7,12 +7,14 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::{IntentTarget, verb};
+use super::{IntentTarget, Unobserved, verb};
 pub use crate::resource::{Link, ResourceRef};
 
 macro_rules! pointers {
     ($($Pointer:ty)*) => {$(
         impl<V, T: IntentTarget<V> + ?Sized> IntentTarget<V> for $Pointer {
+            type Seen = T::Seen;
+
             #[inline]
             fn resource_ref(&self) -> ResourceRef<'_> {
                 T::resource_ref(self)
@@ -26,6 +28,8 @@ pointers! { &T  &mut T  Arc<T>  Box<T>  Rc<T> }
 macro_rules! unseen {
     ($($Verb:ident: $([$($T:ident)?] $Type:ty),*;)*) => {$($(
         impl<$($T: ?Sized)?> IntentTarget<verb::$Verb> for $Type {
+            type Seen = Unobserved;
+
             #[inline]
             fn resource_ref(&self) -> ResourceRef<'_> {
                 ResourceRef::NOTHING
@@ -37,6 +41,8 @@ macro_rules! unseen {
 macro_rules! unseen_ends {
     ($($Verb:ident: $($Type:ident)::*;)*) => {$(
         impl<T> IntentTarget<verb::$Verb> for tokio::sync::$($Type)::*<T> {
+            type Seen = Unobserved;
+
             #[inline]
             fn resource_ref(&self) -> ResourceRef<'_> {
                 ResourceRef::NOTHING

@@ -6,7 +6,7 @@ use std::panic::Location;
 use tokio::sync::BarrierWaitResult;
 
 use super::Named;
-use crate::intent::{IntentTarget, ResourceRef, verb};
+use crate::intent::{IntentTarget, Observed, ResourceRef, verb};
 use crate::resource::{Kind, Resource, Role};
 
 /// Same as [`tokio::sync::Barrier`]; waiters are observed.
@@ -34,6 +34,8 @@ impl Barrier {
 }
 
 impl IntentTarget<verb::Wait> for Barrier {
+    type Seen = Observed;
+
     fn resource_ref(&self) -> ResourceRef<'_> {
         self.resource.resource_ref()
     }

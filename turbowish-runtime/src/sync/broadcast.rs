@@ -5,7 +5,7 @@
 use std::fmt;
 use std::panic::Location;
 
-use crate::intent::{IntentTarget, ResourceRef, verb};
+use crate::intent::{IntentTarget, Observed, ResourceRef, verb};
 use crate::resource::{Kind, Role};
 use crate::sync::Named;
 use crate::sync::blocking::block_on;
@@ -270,12 +270,16 @@ impl<T> fmt::Debug for Receiver<T> {
 }
 
 impl<T> IntentTarget<verb::Send> for Sender<T> {
+    type Seen = Observed;
+
     fn resource_ref(&self) -> ResourceRef<'_> {
         self.tx.resource_ref()
     }
 }
 
 impl<T> IntentTarget<verb::Recv> for Receiver<T> {
+    type Seen = Observed;
+
     fn resource_ref(&self) -> ResourceRef<'_> {
         self.rx.resource_ref()
     }

@@ -15,7 +15,7 @@ pub use self::owned::{OwnedMappedMutexGuard, OwnedMutexGuard};
 use super::Named;
 use super::acquire::acquire;
 use super::blocking::block_on;
-use crate::intent::{IntentTarget, ResourceRef, verb};
+use crate::intent::{IntentTarget, Observed, ResourceRef, verb};
 use crate::resource::{Kind, Resource, Role};
 
 /// Same as [`tokio::sync::Mutex`]; the holder and the waiters are observed.
@@ -143,6 +143,8 @@ impl<T: ?Sized> Mutex<T> {
 }
 
 impl<T: ?Sized> IntentTarget<verb::Lock> for Mutex<T> {
+    type Seen = Observed;
+
     fn resource_ref(&self) -> ResourceRef<'_> {
         self.resource.resource_ref()
     }

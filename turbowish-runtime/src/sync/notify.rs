@@ -10,7 +10,7 @@ use std::task::{Context, Poll};
 use pin_project_lite::pin_project;
 
 use super::Named;
-use crate::intent::{IntentTarget, ResourceRef, verb};
+use crate::intent::{IntentTarget, Observed, ResourceRef, verb};
 use crate::resource::{Kind, Resource, Role, Waited};
 
 /// Same as [`tokio::sync::Notify`]; waiters are observed.
@@ -87,6 +87,8 @@ impl Default for Notify {
 }
 
 impl IntentTarget<verb::Wait> for Notify {
+    type Seen = Observed;
+
     fn resource_ref(&self) -> ResourceRef<'_> {
         self.resource.resource_ref()
     }

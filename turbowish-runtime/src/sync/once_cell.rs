@@ -6,7 +6,7 @@ use std::panic::Location;
 use tokio::sync::{Semaphore, SemaphorePermit, SetError, TryAcquireError};
 
 use super::Named;
-use crate::intent::{IntentTarget, ResourceRef, verb};
+use crate::intent::{IntentTarget, Observed, ResourceRef, verb};
 use crate::resource::{Kind, Resource, Role};
 
 /// Same as [`tokio::sync::OnceCell`]; the initializing task and the waiters are observed.
@@ -162,6 +162,8 @@ impl<T> OnceCell<T> {
 }
 
 impl<T> IntentTarget<verb::Wait> for OnceCell<T> {
+    type Seen = Observed;
+
     fn resource_ref(&self) -> ResourceRef<'_> {
         self.resource.resource_ref()
     }

@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 
 use crate::hot::switch;
-use crate::intent::{IntentTarget, ResourceRef, verb};
+use crate::intent::{IntentTarget, Observed, ResourceRef, verb};
 use crate::resource::{End, Kind, Resource, Role, WaitEntry};
 use crate::sync::Named;
 use crate::sync::blocking::block_on;
@@ -233,12 +233,16 @@ impl<T: fmt::Debug> fmt::Debug for Receiver<T> {
 }
 
 impl<T> IntentTarget<verb::Send> for Sender<T> {
+    type Seen = Observed;
+
     fn resource_ref(&self) -> ResourceRef<'_> {
         self.side.0.resource.meant_briefly()
     }
 }
 
 impl<T> IntentTarget<verb::Recv> for Receiver<T> {
+    type Seen = Observed;
+
     fn resource_ref(&self) -> ResourceRef<'_> {
         self.side.0.resource.meant_briefly()
     }

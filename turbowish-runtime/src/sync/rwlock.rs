@@ -18,7 +18,7 @@ pub use self::write::OwnedRwLockWriteGuard;
 use super::Named;
 use super::acquire::acquire;
 use super::blocking::block_on;
-use crate::intent::{IntentTarget, ResourceRef, verb};
+use crate::intent::{IntentTarget, Observed, ResourceRef, verb};
 use crate::resource::{Kind, Resource, Role};
 
 /// Same as [`tokio::sync::RwLock`]; holders and waiters are observed.
@@ -207,12 +207,16 @@ impl<T: ?Sized> RwLock<T> {
 }
 
 impl<T: ?Sized> IntentTarget<verb::Read> for RwLock<T> {
+    type Seen = Observed;
+
     fn resource_ref(&self) -> ResourceRef<'_> {
         self.resource.resource_ref()
     }
 }
 
 impl<T: ?Sized> IntentTarget<verb::Write> for RwLock<T> {
+    type Seen = Observed;
+
     fn resource_ref(&self) -> ResourceRef<'_> {
         self.resource.resource_ref()
     }

@@ -12,7 +12,7 @@ pub use self::permit::{OwnedSemaphorePermit, SemaphorePermit};
 use super::Named;
 use super::acquire::within_budget;
 use super::blocking::block_on;
-use crate::intent::{IntentTarget, ResourceRef, verb};
+use crate::intent::{IntentTarget, Observed, ResourceRef, verb};
 use crate::resource::{Kind, Resource, Role};
 
 mod permit;
@@ -296,6 +296,8 @@ impl Semaphore {
 }
 
 impl IntentTarget<verb::Acquire> for Semaphore {
+    type Seen = Observed;
+
     fn resource_ref(&self) -> ResourceRef<'_> {
         self.resource.resource_ref()
     }

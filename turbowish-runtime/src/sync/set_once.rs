@@ -6,7 +6,7 @@ use std::panic::Location;
 use tokio::sync::SetOnceError;
 
 use super::Named;
-use crate::intent::{IntentTarget, ResourceRef, verb};
+use crate::intent::{IntentTarget, Observed, ResourceRef, verb};
 use crate::resource::{Kind, Resource, Role};
 
 /// Same as [`tokio::sync::SetOnce`]; waiters are observed.
@@ -81,6 +81,8 @@ impl<T> SetOnce<T> {
 }
 
 impl<T> IntentTarget<verb::Wait> for SetOnce<T> {
+    type Seen = Observed;
+
     fn resource_ref(&self) -> ResourceRef<'_> {
         self.resource.resource_ref()
     }

@@ -13,7 +13,7 @@ use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop_oneof, proptes
 
 use super::oracle::{End, Oracle, Sums, between, read, same};
 use super::stage::{EarlyBirths, advance, alone, ours};
-use crate::hot::call::{Call, at, call, enter};
+use crate::hot::call::{AnyProc, Call, at, call, enter};
 use crate::hot::probe::Fallible;
 use crate::hot::proc::Proc;
 use crate::hot::{switch, task, thread};
@@ -114,7 +114,7 @@ fn op() -> impl Strategy<Value = Op> {
 }
 
 type Body = Pin<Box<dyn Future<Output = Result<(), ()>> + Send>>;
-type Scripted = Call<Shadowed, Fallible>;
+type Scripted = Call<Shadowed, Fallible, AnyProc>;
 
 /// A panic that the script asks for.
 struct Scheduled;
@@ -214,7 +214,11 @@ impl Play {
         let id = self.oracle().create(THREAD.get(), proc);
         let body = Box::pin(body(self.clone(), self.procs[proc]));
         let play = self.clone();
-        call(self.procs[proc], Fallible, Shadowed { play, id, body })
+        call(
+            AnyProc(self.procs[proc]),
+            Fallible,
+            Shadowed { play, id, body },
+        )
     }
 
     fn take(&self, nth: usize) -> Option<Scripted> {

@@ -133,6 +133,13 @@ impl Ledger {
         !self.frames.at(depth as usize).has(ROOT | OVER)
     }
 
+    /// Returns the proc of the call whose frame is at `depth`.
+    #[inline]
+    #[must_use]
+    pub fn proc_at(&self, depth: u32) -> u32 {
+        self.frames.at(depth as usize).proc()
+    }
+
     /// Marks the root of the current task, which has no frame. Returns `None` if it has one.
     pub(super) fn mark_straight_root(&self) -> Option<bool> {
         let bottom = self.frames.at(self.base.load(Relaxed) as usize);

@@ -21,7 +21,6 @@ use crate::hot::thread::ThreadLedger;
 pub(super) fn open_branch<'a>(
     thread: &ThreadLedger,
     state: &mut CallState,
-    epoch: u32,
     bytes: usize,
     waker: &'a Waker,
     outer: Option<OuterPoll>,
@@ -52,7 +51,7 @@ pub(super) fn open_branch<'a>(
         future_bytes: u32::try_from(bytes).unwrap_or(u32::MAX),
     };
     ledger.name_branch(meta.id);
-    let first = FirstPoll::new(waker, meta, None, owner, (epoch, thread.index));
+    let first = FirstPoll::new(waker, meta, None, owner, (ledger.epoch(), thread.index));
     PollWaker::Late(ManuallyDrop::new(first), own())
 }
 

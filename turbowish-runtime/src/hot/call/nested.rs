@@ -24,6 +24,7 @@ pub(crate) use self::executor::learn;
 use super::CallState;
 use super::branch::open_branch;
 use super::root::{PollWaker, open_root};
+use crate::hot::proc::Proc;
 use crate::hot::task::{self, CoveredTask};
 use crate::hot::thread::ThreadLedger;
 use crate::hot::{clock, events, origin, switch, thread};
@@ -99,8 +100,7 @@ pub(super) fn is_suspect(thread: &ThreadLedger, waker: &Waker) -> bool {
 pub(super) fn open<'a>(
     thread: &ThreadLedger,
     state: &mut CallState,
-    epoch: u32,
-    bytes: usize,
+    (proc, bytes): (&'static Proc, usize),
     waker: &'a Waker,
     given: &mut PollWaker<'a>,
 ) -> Option<u32> {
@@ -110,10 +110,10 @@ pub(super) fn open<'a>(
         root,
         ..Start::default()
     };
-    let key = state.proc.key(bytes)?;
+    let key = proc.key(bytes)?;
     let opened = ledger.open(&mut state.account, key, clock::ticks(), start)?;
     if opened.unknown_birth {
-        state.proc.is_created_early();
+        proc.is_created_early();
     }
     events::call(|| CallEvent::PollStart {
         proc: Some(key.id),
@@ -124,9 +124,9 @@ pub(super) fn open<'a>(
         false => OuterPoll::of(thread),
     };
     *given = if root {
-        open_root(thread, state, epoch, bytes, waker, Some(outer))
+        open_root(thread, state, (proc, bytes), waker, Some(outer))
     } else if opened.is_branch || state.task.is_some() {
-        open_branch(thread, state, epoch, bytes, waker, Some(outer))
+        open_branch(thread, state, bytes, waker, Some(outer))
     } else {
         PollWaker::Passed(outer)
     };

@@ -8,6 +8,7 @@ use turbowish_model::account::ledger::Ledger;
 use turbowish_model::event::CallEvent;
 
 use super::{CallState, straight};
+use crate::hot::proc::Proc;
 use crate::hot::thread::ThreadLedger;
 use crate::hot::{clock, events};
 
@@ -16,23 +17,24 @@ use crate::hot::{clock, events};
 pub(super) fn begin_quick(
     thread: &ThreadLedger,
     state: &mut CallState,
+    proc: &'static Proc,
     epoch: u32,
     waker: &Waker,
 ) -> Option<u32> {
     let (ledger, account) = (&thread.ledger, &mut state.account);
     let depth = ledger.depth();
     let begun = if depth == 0 {
-        straight::is_below(account, epoch) && ledger.start_bottom(account, state.proc.known()?)
+        straight::is_below(account, epoch) && ledger.start_bottom(account, proc.known()?)
     } else {
         waker.data().addr() == thread.lent.load(Ordering::Relaxed)
-            && ledger.start_awaited(account, depth, state.proc.known()?, clock::ticks)
+            && ledger.start_awaited(account, depth, proc.known()?, clock::ticks)
     };
     if !begun {
         return None;
     }
     straight::opened();
     events::call(|| CallEvent::PollStart {
-        proc: state.proc.id(),
+        proc: proc.id(),
         root: false,
     });
     Some(depth)

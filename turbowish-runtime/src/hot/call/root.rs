@@ -12,6 +12,7 @@ use turbowish_unsafe::waker::BorrowedWaker;
 
 use super::CallState;
 use super::nested::OuterPoll;
+use crate::hot::proc::Proc;
 use crate::hot::task::{self, Covered, CoveredTask, FirstPoll, TaskSlot};
 use crate::hot::thread::ThreadLedger;
 use crate::hot::waker_state::Late;
@@ -108,8 +109,7 @@ impl<'a> PollWaker<'a> {
 pub(super) fn open_root<'a>(
     thread: &ThreadLedger,
     state: &mut CallState,
-    epoch: u32,
-    bytes: usize,
+    (proc, bytes): (&'static Proc, usize),
     waker: &'a Waker,
     outer: Option<OuterPoll>,
 ) -> PollWaker<'a> {
@@ -127,7 +127,7 @@ pub(super) fn open_root<'a>(
     match covered {
         Some(task) => {
             ledger.name_root(task.id());
-            let waited_since = task.begin(epoch, thread.index, t);
+            let waited_since = task.begin(ledger.epoch(), thread.index, t);
             if !wrapped {
                 return PollWaker::Passed(outer);
             }
@@ -136,7 +136,7 @@ pub(super) fn open_root<'a>(
             if let (Some(woken), Some(waited_since)) = (begun.readied, waited_since) {
                 let since = woken.since.max(waited_since);
                 task.readied(WakeCause { since, ..woken });
-                ready(ledger, state, t.saturating_sub(since));
+                ready(ledger, proc, t.saturating_sub(since));
             }
             PollWaker::of(task, begun.fits, waker, outer)
         }
@@ -145,12 +145,12 @@ pub(super) fn open_root<'a>(
             ledger.show_all();
             // Taken here, so that no other root can take it.
             let origin = origin::origin();
-            let Some(meta) = task::meta(state.proc, bytes, t) else {
+            let Some(meta) = task::meta(proc, bytes, t) else {
                 return PollWaker::Passed(outer);
             };
             ledger.name_root(meta.id);
-            let first = FirstPoll::new(waker, meta, origin, 0, (epoch, thread.index));
-            begin_life(thread, state, &first, wrapped);
+            let first = FirstPoll::new(waker, meta, origin, 0, (ledger.epoch(), thread.index));
+            begin_life(thread, state, proc, &first, wrapped);
             match wrapped {
                 true => PollWaker::Late(ManuallyDrop::new(first), outer),
                 false => PollWaker::Passed(outer),
@@ -160,14 +160,20 @@ pub(super) fn open_root<'a>(
 }
 
 /// Records the ready latency of a poll.
-fn ready(ledger: &Ledger, state: &CallState, latency: u64) {
-    if let Some(proc) = state.proc.id() {
+fn ready(ledger: &Ledger, proc: &'static Proc, latency: u64) {
+    if let Some(proc) = proc.id() {
         ledger.ready(proc, latency);
     }
 }
 
 /// Begins the first poll of a task.
-fn begin_life(thread: &ThreadLedger, state: &mut CallState, first: &FirstPoll<'_>, wrapped: bool) {
+fn begin_life(
+    thread: &ThreadLedger,
+    state: &mut CallState,
+    proc: &'static Proc,
+    first: &FirstPoll<'_>,
+    wrapped: bool,
+) {
     let ledger = &thread.ledger;
     events::task(first.meta.id, || TaskEvent::Begin { root: 0 });
     // The thread shows one first poll at a time: a nested root is shown when it is over.
@@ -178,7 +184,7 @@ fn begin_life(thread: &ThreadLedger, state: &mut CallState, first: &FirstPoll<'_
         enter(thread, state, first.meta, Some(first));
     }
     if let (true, Some(origin)) = (wrapped, &first.origin) {
-        ready(ledger, state, ledger.latest().saturating_sub(origin.at));
+        ready(ledger, proc, ledger.latest().saturating_sub(origin.at));
         if !is_nested {
             thread.tell(Some(origin.clone()));
         }

@@ -19,6 +19,7 @@ use super::{CallState, STRAIGHT_ROOT};
 use super::{close_in, close_marked, close_plain, end_quick, nested};
 use crate::features;
 use crate::hot::events;
+use crate::hot::proc::Proc;
 use crate::hot::task;
 use crate::hot::thread::ThreadLedger;
 use crate::hot::{clock, switch, thread};
@@ -75,51 +76,49 @@ pub(super) fn closed(thread: &ThreadLedger, depth: u32, pending: bool) {
 pub(super) fn begin_root<'a>(
     thread: &ThreadLedger,
     state: &mut CallState,
-    epoch: u32,
-    bytes: usize,
+    (proc, bytes): (&'static Proc, usize),
     waker: &'a Waker,
     given: &mut PollWaker<'a>,
 ) -> Option<u32> {
-    let (ledger, proc) = (&thread.ledger, state.proc.known()?);
+    let (ledger, id) = (&thread.ledger, proc.known()?);
     let account = &mut state.account;
     let mut is_straight = false;
     let has_frame = match state.task.as_ref() {
-        None => ledger.start_new_root(account, proc, clock::ticks),
+        None => ledger.start_new_root(account, id, clock::ticks),
         Some(task) if task.is_branch() || !task::is_wrapped() => false,
         Some(task) => {
             is_straight = ledger.begin_straight(account, task.id(), clock::ticks);
-            !is_straight && ledger.start_root(account, proc, task.id(), clock::ticks)
+            !is_straight && ledger.start_root(account, id, task.id(), clock::ticks)
         }
     };
     if !is_straight && !has_frame {
         return None;
     }
     events::call(|| CallEvent::PollStart {
-        proc: state.proc.id(),
+        proc: Some(id),
         root: true,
     });
-    *given = open_root(thread, state, epoch, bytes, waker, None);
+    *given = open_root(thread, state, (proc, bytes), waker, None);
     nested::record_waker(thread, given, waker);
     let (word, depth) = match is_straight {
-        true => (Account::straight(epoch), STRAIGHT_ROOT),
+        true => (Account::straight(ledger.epoch()), STRAIGHT_ROOT),
         false => (Account::NOT_STRAIGHT, 0),
     };
     STRAIGHT.with(|straight| straight.set(word));
     Some(depth)
 }
 
-/// Ends a poll of a task's root that had no frame. `given` is the waker that the poll was given.
+/// Ends a poll of a task's root that had no frame.
 #[inline(never)]
-pub(super) fn end_root(epoch: u32, state: &mut CallState, given: &PollWaker<'_>, end: PollEnd) {
+pub(super) fn end_root(epoch: u32, state: &mut CallState, closing: &Closing<'_>) {
     let is_settled = is_settled();
     settle(false);
     opened();
-    let closing = Closing { end, given };
     thread::with_current(epoch, |thread| {
-        if is_settled && end == PollEnd::Pending {
-            settle_root(thread, state, &closing);
+        if is_settled && closing.end == PollEnd::Pending {
+            settle_root(thread, state, closing);
         } else if let Some(depth) = thread.ledger.turned(&mut state.account) {
-            close_in(thread, state, depth, &closing);
+            close_in(thread, state, depth, closing);
         }
     });
 }
@@ -127,7 +126,8 @@ pub(super) fn end_root(epoch: u32, state: &mut CallState, given: &PollWaker<'_>,
 fn settle_root(thread: &ThreadLedger, state: &mut CallState, closing: &Closing<'_>) {
     let ledger = &thread.ledger;
     let span = ledger.end_straight(&mut state.account);
-    close_span(thread, state, &span, closing);
+    let proc = state.task.as_ref().map_or(0, |task| task.root());
+    close_span(thread, state, proc, &span, closing);
 }
 
 /// Ends a poll of a task's root that had a frame, in the most frequent cases. Returns whether it
@@ -136,6 +136,7 @@ fn settle_root(thread: &ThreadLedger, state: &mut CallState, closing: &Closing<'
 pub(super) fn end_of_root(
     thread: &ThreadLedger,
     state: &mut CallState,
+    proc: u32,
     closing: &Closing<'_>,
 ) -> bool {
     let (ledger, account) = (&thread.ledger, &mut state.account);
@@ -148,20 +149,21 @@ pub(super) fn end_of_root(
         return false;
     }
     settle(false);
-    close_span(thread, state, &ledger.last_span(), closing);
+    close_span(thread, state, proc, &ledger.last_span(), closing);
     true
 }
 
 fn close_span(
     thread: &ThreadLedger,
     state: &mut CallState,
+    proc: u32,
     span: &PollSpan,
     closing: &Closing<'_>,
 ) {
     let ledger = &thread.ledger;
     events::call(|| CallEvent::PollEnd(closing.end));
     if features::TOKIO && state.account.is_marked() {
-        close_marked(ledger, state, (0, true), closing.end);
+        close_marked(ledger, state, proc, (0, true), closing.end);
     }
     let charge = Charge {
         hold: span.hold,

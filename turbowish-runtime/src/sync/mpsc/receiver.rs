@@ -8,7 +8,7 @@ use std::task::{Context, Poll, ready};
 
 use tokio::sync::mpsc::error::TryRecvError;
 
-use crate::intent::{IntentTarget, ResourceRef, verb};
+use crate::intent::{IntentTarget, Observed, ResourceRef, verb};
 use crate::resource::{Role, WaitEntry};
 use crate::sync::Named;
 use crate::sync::blocking::block_on;
@@ -168,6 +168,8 @@ macro_rules! receivers {
         }
 
         impl<T> IntentTarget<verb::Recv> for $Receiver<T> {
+            type Seen = Observed;
+
             fn resource_ref(&self) -> ResourceRef<'_> {
                 self.rx.resource_ref()
             }

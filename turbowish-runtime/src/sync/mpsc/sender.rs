@@ -9,7 +9,7 @@ use tokio::sync::mpsc::error::{SendError, SendTimeoutError, TrySendError};
 
 use super::permit::{OwnedPermit, Permit, PermitIterator, amount};
 use super::weak::WeakSender;
-use crate::intent::{IntentTarget, ResourceRef, verb};
+use crate::intent::{IntentTarget, Observed, ResourceRef, verb};
 use crate::resource::Role;
 use crate::sync::Named;
 use crate::sync::blocking::block_on;
@@ -247,6 +247,8 @@ impl<T> fmt::Debug for Sender<T> {
 }
 
 impl<T> IntentTarget<verb::Send> for Sender<T> {
+    type Seen = Observed;
+
     fn resource_ref(&self) -> ResourceRef<'_> {
         self.tx.resource_ref()
     }

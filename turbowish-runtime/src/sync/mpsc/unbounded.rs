@@ -6,7 +6,7 @@ use std::panic::Location;
 use tokio::sync::mpsc::error::SendError;
 
 use super::weak::WeakUnboundedSender;
-use crate::intent::{IntentTarget, ResourceRef, verb};
+use crate::intent::{IntentTarget, Observed, ResourceRef, verb};
 use crate::resource::Role;
 use crate::sync::Named;
 use crate::sync::channel::{Stamped, Tx};
@@ -86,6 +86,8 @@ impl<T> fmt::Debug for UnboundedSender<T> {
 }
 
 impl<T> IntentTarget<verb::Send> for UnboundedSender<T> {
+    type Seen = Observed;
+
     fn resource_ref(&self) -> ResourceRef<'_> {
         self.tx.resource_ref()
     }
