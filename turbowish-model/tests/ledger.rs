@@ -70,9 +70,11 @@ static TABLE: Paths = Paths::new(PATH_LIMIT);
 /// The chain that a root poll which just ended pending publishes.
 fn chain(cell: &TaskCell, ledger: &Ledger) -> Vec<u32> {
     cell.begin(1, 0, 0);
-    cell.end(1, 1, 1, &TABLE, |stack| {
-        ledger.take_await_stack(|step| stack.push(step))
-    });
+    let ended = cell.end(1, 1, 1);
+    match ledger.take_await_stack() {
+        Some(taken) => ended.publish(&TABLE, |stack| taken.each(|step| stack.push(step))),
+        None => ended.unmoved(),
+    }
     cell.read(&TABLE, &mut || ())
         .stack
         .iter()
@@ -205,9 +207,11 @@ fn below_levels_that_stand_still_the_chain_moves() {
             ledger.poll_end(&mut known.call, depth, t + 3, PollEnd::Pending);
         }
         cell.begin(1, 0, 0);
-        cell.end(1, 1, 1, &TABLE, |stack| {
-            ledger.take_await_stack(|step| stack.push(step))
-        });
+        let ended = cell.end(1, 1, 1);
+        match ledger.take_await_stack() {
+            Some(taken) => ended.publish(&TABLE, |stack| taken.each(|step| stack.push(step))),
+            None => ended.unmoved(),
+        }
         let stack = cell.read(&TABLE, &mut || ()).stack;
         stack
             .iter()

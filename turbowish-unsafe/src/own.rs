@@ -72,12 +72,38 @@ pub fn with<T, R>(own: &'static LocalKey<Own<T>>, f: impl FnOnce(&T) -> R) -> Op
     result
 }
 
+/// Like [`with`], with an object that fits. If there is none, `replace` may bring one; it returns
+/// `None` if it does not.
+#[inline(always)]
+pub fn with_fitting<T, R>(
+    own: &'static LocalKey<Own<T>>,
+    fits: impl Fn(&T) -> bool,
+    replace: impl FnOnce() -> Option<()>,
+    f: impl FnOnce(&T) -> R,
+) -> Option<R> {
+    let mut object = own.with(Own::enter);
+    // SAFETY: As in `with`: between `enter` and `leave`.
+    if !unsafe { object.as_ref() }.is_some_and(&fits) {
+        own.with(Own::leave);
+        replace()?;
+        object = own.with(Own::enter);
+        // SAFETY: As above.
+        if !unsafe { object.as_ref() }.is_some_and(&fits) {
+            object = ptr::null();
+        }
+    }
+    // SAFETY: As above.
+    let result = unsafe { object.as_ref() }.map(f);
+    own.with(Own::leave);
+    result
+}
+
 #[cfg(test)]
 mod tests {
     use std::panic::{AssertUnwindSafe, catch_unwind};
     use std::sync::Arc;
 
-    use super::{Own, with};
+    use super::{Own, with, with_fitting};
 
     thread_local! {
         static OWN: Own<i32> = const { Own::new() };
@@ -96,6 +122,19 @@ mod tests {
         assert_eq!((look(), Arc::strong_count(&object)), (Some(7), 2));
         assert_eq!(replace(None), Ok(Some(object.clone())));
         assert_eq!((look(), Arc::strong_count(&object)), (None, 1));
+    }
+
+    #[test]
+    fn an_object_that_does_not_fit_is_replaced() {
+        let positive = |&it: &i32| it > 0;
+        let look = |next: i32| {
+            let replace = || replace(Some(Arc::new(next))).ok().map(drop);
+            with_fitting(&OWN, positive, replace, |&it| it)
+        };
+        assert_eq!(look(-1), None);
+        assert_eq!(look(7), Some(7));
+        assert_eq!(look(8), Some(7));
+        assert!(replace(None).is_ok());
     }
 
     #[test]

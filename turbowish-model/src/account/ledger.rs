@@ -31,6 +31,7 @@ use self::drop_group::LastDrop;
 pub(crate) use self::frame::{COUNTED_BEFORE, FIRST, Frame, OVER, ROOT};
 pub use self::frame::{Charge, Opened, Start};
 use self::frame::{REUSE_DOWN, REUSE_NONE, REUSE_UNCHANGED, REUSE_UP};
+pub use self::publish::TakenStack;
 pub use self::side_effects::{ChainHead, Marked};
 pub use self::straight::PollSpan;
 use self::straight::StraightPolls;

@@ -115,6 +115,7 @@ impl SmallSeqLock {
 
 /// A write in progress, as [`WriteGuard`].
 #[must_use = "the write section is over at once"]
+#[derive(Debug)]
 pub(crate) struct SmallWriteGuard<'a>(&'a SmallSeqLock);
 
 impl Drop for SmallWriteGuard<'_> {

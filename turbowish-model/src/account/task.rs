@@ -21,7 +21,7 @@ use crate::account::await_stack::AwaitFrame;
 use crate::account::branch::BranchReading;
 use crate::account::counters::PROC_LIMIT;
 use crate::account::paths::Paths;
-use crate::account::seqlock::{SeqLock, SmallSeqLock};
+use crate::account::seqlock::{SeqLock, SmallSeqLock, SmallWriteGuard};
 use crate::account::sync::{AtomicU32, AtomicU64, fence};
 
 /// Maximum number of frames kept of one await stack; the rest is cut and [`TaskReading::truncated`]
@@ -279,6 +279,31 @@ impl TaskReading {
     }
 }
 
+/// A root poll that ended pending, before it is known where the task waits.
+#[derive(Debug)]
+#[must_use]
+pub struct EndedPoll<'a, R = ()> {
+    cell: &'a TaskCell<R>,
+    _writing: SmallWriteGuard<'a>,
+}
+
+impl<R: Default> EndedPoll<'_, R> {
+    /// The task waits where it waited before.
+    #[inline]
+    pub fn unmoved(self) {
+        self.cell.count(Count::Idle);
+    }
+
+    /// Publishes the await stack. `each` passes it from the first frame that differs from the
+    /// published one, outermost first. `table` has the chains of all cells.
+    #[inline]
+    pub fn publish(self, table: &Paths, each: impl FnOnce(&mut Publication<'_, R>)) {
+        let mut stack = Publication::new(self.cell, table, STACK_LIMIT);
+        each(&mut stack);
+        stack.end();
+    }
+}
+
 impl TaskCell {
     /// Creates the cell of a task that was not polled yet.
     #[must_use]
@@ -429,18 +454,9 @@ impl<R: Default> TaskCell<R> {
         self.store(&self.latency, |long| &long.latency, latency + 1);
     }
 
-    /// Ends a root poll as pending. `await_stack` passes the await stack from the first frame that
-    /// differs from the published one, outermost first; if none differs it passes nothing and
-    /// returns `false`. `table` has the chains of all cells.
+    /// Ends a root poll as pending.
     #[inline]
-    pub fn end(
-        &self,
-        t: u64,
-        hold: u64,
-        running: u64,
-        table: &Paths,
-        await_stack: impl FnOnce(&mut Publication<'_, R>) -> bool,
-    ) {
+    pub fn end(&self, t: u64, hold: u64, running: u64) -> EndedPoll<'_, R> {
         let writing = self.sequence.write();
         let thread = self.thread.load(Relaxed);
         self.thread.store(thread & !POLLED, Relaxed);
@@ -449,13 +465,10 @@ impl<R: Default> TaskCell<R> {
         self.store(&self.span, |long| &long.span, t.saturating_sub(began));
         self.run(running);
         self.raise(hold);
-        let mut stack = Publication::new(self, table, STACK_LIMIT);
-        if await_stack(&mut stack) {
-            stack.end();
-        } else {
-            self.count(Count::Idle);
+        EndedPoll {
+            cell: self,
+            _writing: writing,
         }
-        drop(writing);
     }
 
     /// Reads the task. `table` has the chains of all cells; `relax` lets other threads run while a
@@ -552,7 +565,7 @@ mod tests {
     fn check(levels: &[(u32, u32)], expected: &[u32]) {
         let (cell, table) = (TaskCell::default(), Paths::default());
         cell.begin(1, 0, 10);
-        cell.end(20, 10, 10, &table, |stack| {
+        cell.end(20, 10, 10).publish(&table, |stack| {
             for &(level, proc) in levels {
                 stack.push(AwaitFrame {
                     level,
@@ -562,7 +575,6 @@ mod tests {
                     since: 5,
                 });
             }
-            true
         });
         let procs: Vec<u32> = cell
             .read(&table, &mut || ())

@@ -245,15 +245,36 @@ where
         return Ok(BorrowedWaker::same(waker));
     };
     open.epoch = epoch;
+    // Each at the end, so that the compiler saves no register here.
+    match open.state.task.is_none() && open.state.account.is_live(epoch) {
+        true => begin_call(open, proc, epoch, bytes, waker),
+        false => begin_any(open, proc, epoch, bytes, waker),
+    }
+}
+
+/// Opens the frame of a call that is no root with a row, and no branch with one.
+#[allow(
+    improper_ctypes_definitions,
+    reason = "both sides are Rust; in C's way it cannot unwind"
+)]
+#[inline(never)]
+extern "C" fn begin_call<'a, 'b>(
+    open: &'b mut OpenPoll<'a>,
+    proc: &'static Proc,
+    epoch: u32,
+    bytes: usize,
+    waker: &'a Waker,
+) -> Result<BorrowedWaker<'b>, PausedPoll>
+where
+    'a: 'b,
+{
     let state = &mut *open.state;
-    if state.task.is_none() && state.account.is_live(epoch) {
-        let begun = thread::with_current(epoch, |thread| {
-            begin_quick(thread, state, proc, epoch, waker)
-        });
-        if let Some(Some(depth)) = begun {
-            open.depth = depth;
-            return Ok(BorrowedWaker::same(waker));
-        }
+    let begun = thread::with_current(epoch, |thread| {
+        begin_quick(thread, state, proc, epoch, waker)
+    });
+    if let Some(Some(depth)) = begun {
+        open.depth = depth;
+        return Ok(BorrowedWaker::same(waker));
     }
     begin_any(open, proc, epoch, bytes, waker)
 }
@@ -316,8 +337,9 @@ extern "C" fn begin_any<'a, 'b>(
 where
     'a: 'b,
 {
-    pause::look(&open.state.task, waker)?;
-    if open.state.task.is_none() && open.state.account.is_live(epoch) {
+    let covered = open.state.task.as_ref().map(CoveredTask::covered);
+    pause::look(covered, waker)?;
+    if covered.is_none() && open.state.account.is_live(epoch) {
         let begun = thread::with_current(epoch, |thread| {
             is_plain(thread, open, waker) && begin_plain(thread, open, proc, bytes)
         });
@@ -331,7 +353,7 @@ where
         let opened = thread::with(epoch, |thread| {
             if thread.ledger.depth() == 0
                 && let Some(depth) =
-                    straight::begin_root(thread, state, (proc, bytes), waker, given)
+                    straight::begin_root(thread, (state, covered), (proc, bytes), waker, given)
             {
                 return Some(depth);
             }
@@ -343,7 +365,7 @@ where
                 depth, is_branch, ..
             } = open_in(thread, state, proc, bytes)?;
             if depth == 0 {
-                *given = open_root(thread, state, (proc, bytes), waker, None);
+                open_root(thread, (state, covered), (proc, bytes), waker, None, given);
             } else if is_branch || state.task.is_some() {
                 *given = open_branch(thread, state, bytes, waker, None);
             } else {
@@ -457,10 +479,17 @@ extern "C" fn end(open: &mut OpenPoll<'_>, end: PollEnd) {
         open.depth = CLOSED;
         return straight::end(open.state, end);
     }
-    if matches!(open.waker, PollWaker::Inherited)
-        && open.depth < STRAIGHT_ROOT
-        && switch::epoch() == Some(open.epoch)
-    {
+    // Each at the end, so that the compiler saves no register here.
+    match matches!(open.waker, PollWaker::Inherited) && open.depth < STRAIGHT_ROOT {
+        true => end_call(open, end),
+        false => end_any(open, end),
+    }
+}
+
+/// Closes the frame of a poll that was given its caller's waker.
+#[inline(never)]
+extern "C" fn end_call(open: &mut OpenPoll<'_>, end: PollEnd) {
+    if switch::epoch() == Some(open.epoch) {
         let (state, depth) = (&mut *open.state, open.depth);
         let ended = thread::with_current(open.epoch, |thread| {
             end_quick(&thread.ledger, &mut state.account, depth, end)
@@ -481,18 +510,19 @@ extern "C" fn end_any(open: &mut OpenPoll<'_>, end: PollEnd) {
     if let PollWaker::Task(_, outer, task) = &*given {
         task.end_waker(outer);
     }
+    let is_current = switch::epoch() == Some(open.epoch);
     if depth == CLOSED {
         unseen(open.epoch);
     } else if depth == STRAIGHT_ROOT {
-        if switch::epoch() == Some(open.epoch) {
+        if is_current {
             let closing = Closing { end, given };
             straight::end_root(open.epoch, state, &closing);
         }
-    } else if switch::epoch() == Some(open.epoch) && matches!(given, PollWaker::Inherited) {
+    } else if is_current && matches!(given, PollWaker::Inherited) {
         thread::with_current(open.epoch, |thread| {
             close_plain(thread, state, depth, end);
         });
-    } else if switch::epoch() == Some(open.epoch) {
+    } else if is_current {
         let closing = Closing { end, given };
         thread::with_current(open.epoch, |thread| {
             close_in(thread, state, depth, &closing)
@@ -538,10 +568,10 @@ fn close_in(thread: &ThreadLedger, state: &mut CallState, depth: u32, closing: &
     let ledger = &thread.ledger;
     let end = closing.end;
     let pending = end == PollEnd::Pending;
-    let proc = ledger.proc_at(depth);
-    if depth == 0 && straight::end_of_root(thread, state, proc, closing) {
+    if depth == 0 && straight::end_of_root(thread, state, closing) {
         return;
     }
+    let proc = ledger.proc_at(depth);
     let still = if pending { ledger.still_up() } else { None };
     let t = reused(still).unwrap_or_else(clock::ticks);
     let charge = ledger.poll_end(&mut state.account, depth, t, end);

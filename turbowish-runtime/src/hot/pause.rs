@@ -23,7 +23,7 @@ use std::task::Waker;
 
 use turbowish_model::account::task::Pause as Reading;
 
-use crate::hot::task::{CoveredTask, TaskRow};
+use crate::hot::task::{Covered, TaskRow};
 use crate::hot::waker_state::let_go;
 use crate::hot::{clock, switch};
 use crate::lock::lock;
@@ -130,7 +130,7 @@ fn with<R>(change: impl FnOnce(&mut BTreeMap<u64, Pause>) -> R) -> R {
 /// Whether the call may be polled now, if it is the root of a task. Costs two loads from memory
 /// that the poll needs anyway.
 #[inline]
-pub(crate) fn look(task: &Option<CoveredTask>, waker: &Waker) -> Result<(), PausedPoll> {
+pub(crate) fn look(task: Option<Covered>, waker: &Waker) -> Result<(), PausedPoll> {
     match task {
         Some(task) if task.pause_flag().is_set() => withhold(task.id(), waker),
         _ => Ok(()),

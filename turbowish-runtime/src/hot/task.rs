@@ -263,12 +263,6 @@ impl CoveredTask {
         Covered(self.slot())
     }
 
-    /// Pause state of its row.
-    #[inline]
-    pub(crate) fn pause_flag(&self) -> &'static PauseFlag {
-        &self.slot().pause_flag
-    }
-
     #[inline]
     pub(crate) fn is_branch(&self) -> bool {
         self.slot().has(BRANCH)
@@ -303,6 +297,12 @@ impl Covered {
     #[inline]
     pub(crate) fn of(late: &Late<'_, &'static TaskSlot>) -> Self {
         Self(late.target)
+    }
+
+    /// Pause state of its row.
+    #[inline]
+    pub(crate) fn pause_flag(self) -> &'static PauseFlag {
+        &self.0.pause_flag
     }
 
     /// Begins a poll of a task with the executor's `waker`; the cell's has begun.

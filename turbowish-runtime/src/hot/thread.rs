@@ -132,10 +132,8 @@ pub(crate) fn is_ours() -> bool {
 /// down. `f` must not run user code.
 #[inline(always)]
 pub(crate) fn with<R>(epoch: u32, f: impl FnOnce(&ThreadLedger) -> R) -> Option<R> {
-    if with_current(epoch, |_| ()).is_none() {
-        enroll(epoch)?;
-    }
-    with_current(epoch, f)
+    let is_current = |thread: &ThreadLedger| thread.ledger.epoch() == epoch;
+    own::with_fitting(&OWN, is_current, || enroll(epoch), f)
 }
 
 /// Runs `f` with the ledger for threads whose thread-local storage is gone; `None` if the epoch has

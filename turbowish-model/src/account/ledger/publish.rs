@@ -7,6 +7,21 @@ use super::Ledger;
 use super::frame::{REUSE_DOWN, REUSE_UNCHANGED};
 use crate::account::await_stack::AwaitFrame;
 
+/// The await stack of a root poll.
+#[must_use]
+pub struct TakenStack<'a> {
+    ledger: &'a Ledger,
+    mark: u32,
+}
+
+impl TakenStack<'_> {
+    /// Passes the calls to `each`, outermost first, and clears the stack.
+    #[inline]
+    pub fn each(self, each: impl FnMut(AwaitFrame)) {
+        self.ledger.shown.await_stack.take(self.mark, each);
+    }
+}
+
 impl Ledger {
     /// Forces the next publication to contain all calls of the current task, which was not
     /// published before.
@@ -20,22 +35,17 @@ impl Ledger {
         self.shown.moved.store(1, Relaxed);
     }
 
-    /// Passes this root poll's await stack to `each`, outermost first, without the leading calls
-    /// that have not moved; then clears it.
-    ///
-    /// Returns `false`, and passes nothing, if no call of the task was first polled, ended or
-    /// reached another await point in this poll.
+    /// Takes this root poll's await stack, without the leading calls that have not moved; `None` if
+    /// no call of the task was first polled, ended or reached another await point in this poll.
     #[inline]
-    pub fn take_await_stack(&self, each: impl FnMut(AwaitFrame)) -> bool {
+    pub fn take_await_stack(&self) -> Option<TakenStack<'_>> {
         let closed = self.frames.at(self.depth() as usize);
         let mark = closed.stack_mark();
-        let moved = self.shown.moved.load(Relaxed) != 0;
-        if moved {
-            self.shown.await_stack.take(mark, each);
-        } else {
-            self.shown.await_stack.truncate(mark);
+        if self.shown.moved.load(Relaxed) != 0 {
+            return Some(TakenStack { ledger: self, mark });
         }
-        moved
+        self.shown.await_stack.truncate(mark);
+        None
     }
 
     /// Passes the calls that ended pending in the last closed poll to `each`, outermost first, and

@@ -286,9 +286,8 @@ mod tests {
     /// Publishes frames by level, proc and time, and reads the result.
     fn publish(cell: &TaskCell, table: &Paths, frames: &[AwaitFrame]) -> Vec<AwaitFrame> {
         cell.begin(1, 0, 0);
-        cell.end(1, 1, 1, table, |stack| {
+        cell.end(1, 1, 1).publish(table, |stack| {
             frames.iter().for_each(|&step| stack.push(step));
-            true
         });
         let reading = cell.read(table, &mut || ());
         assert_eq!(reading.truncated, reading.stack.len() < frames.len());
@@ -331,12 +330,11 @@ mod tests {
                     (step.since, step.site) = (200, 9);
                 }
                 cell.begin(1, 0, 0);
-                cell.end(1, 1, 1, &table, |stack| {
+                cell.end(1, 1, 1).publish(&table, |stack| {
                     all[from..].iter().for_each(|&step| stack.push(step));
-                    true
                 });
                 cell.begin(1, 0, 0);
-                cell.end(1, 1, 1, &table, |_| false);
+                cell.end(1, 1, 1).unmoved();
                 assert_eq!(cell.read(&table, &mut || ()).stack, all, "{mask} {from}");
             }
         }

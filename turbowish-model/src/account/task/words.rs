@@ -189,7 +189,7 @@ mod tests {
                 since: began - ready,
                 by: 7,
             });
-            cell.end(began + hold, hold, hold, &table, |_| false);
+            cell.end(began + hold, hold, hold).unmoved();
             let seen = cell.read(&table, &mut || ());
             let readied = seen.last.and_then(|last| last.readied);
             let since = readied.map(|readied| readied.since);
@@ -220,7 +220,10 @@ mod tests {
         const MANY: u64 = 3 << 16;
         for t in 0..MANY {
             cell.begin(1, 0, t);
-            cell.end(t, 0, 0, &table, |_| t % 2 == 0);
+            match t % 2 {
+                0 => cell.end(t, 0, 0).publish(&table, |_| {}),
+                _ => cell.end(t, 0, 0).unmoved(),
+            }
         }
         let seen = cell.read(&table, &mut || ());
         assert_eq!((seen.polls, seen.idle), (MANY, MANY / 2));

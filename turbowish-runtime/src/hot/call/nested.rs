@@ -123,13 +123,15 @@ pub(super) fn open<'a>(
         true => OuterPoll::task(thread),
         false => OuterPoll::of(thread),
     };
-    *given = if root {
-        open_root(thread, state, (proc, bytes), waker, Some(outer))
+    if root {
+        let covered = state.task.as_ref().map(CoveredTask::covered);
+        let state = (state, covered);
+        open_root(thread, state, (proc, bytes), waker, Some(outer), given);
     } else if opened.is_branch || state.task.is_some() {
-        open_branch(thread, state, bytes, waker, Some(outer))
+        *given = open_branch(thread, state, bytes, waker, Some(outer));
     } else {
-        PollWaker::Passed(outer)
-    };
+        *given = PollWaker::Passed(outer);
+    }
     record_waker(thread, given, waker);
     Some(opened.depth)
 }

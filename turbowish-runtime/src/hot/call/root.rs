@@ -104,58 +104,87 @@ impl<'a> PollWaker<'a> {
     }
 }
 
-/// Opens the poll of a task's root. Returns the waker for the poll.
-#[inline(never)]
+/// Opens the poll of a task's root, which is `covered` if it has a row. `given` becomes the waker
+/// for the poll.
+#[inline]
 pub(super) fn open_root<'a>(
+    thread: &ThreadLedger,
+    (state, covered): (&mut CallState, Option<Covered>),
+    (proc, bytes): (&'static Proc, usize),
+    waker: &'a Waker,
+    outer: Option<OuterPoll>,
+    given: &mut PollWaker<'a>,
+) {
+    thread.polls.store(true, Ordering::Relaxed);
+    let outer = outer.unwrap_or_else(|| OuterPoll::nothing(thread));
+    match covered {
+        Some(task) if !task.is_branch() => open_again(thread, task, proc, waker, outer, given),
+        _ => {
+            if covered.is_some() {
+                // It was polled by another call before.
+                leave_task(state);
+            }
+            open_new(thread, state, (proc, bytes), waker, outer, given);
+        }
+    }
+}
+
+/// Opens the poll of a root whose task has a row.
+#[inline(never)]
+fn open_again<'a>(
+    thread: &ThreadLedger,
+    task: Covered,
+    proc: &'static Proc,
+    waker: &'a Waker,
+    outer: OuterPoll,
+    given: &mut PollWaker<'a>,
+) {
+    let ledger = &thread.ledger;
+    let t = ledger.latest();
+    ledger.name_root(task.id());
+    let waited_since = task.begin(ledger.epoch(), thread.index, t);
+    if !task::is_wrapped() {
+        *given = PollWaker::Passed(outer);
+        return;
+    }
+    // A wake from before accounting was disarmed is no reason for this poll.
+    let begun = task.begin_waker(waker);
+    if let (Some(woken), Some(waited_since)) = (begun.readied, waited_since) {
+        let since = woken.since.max(waited_since);
+        task.readied(WakeCause { since, ..woken });
+        ready(ledger, proc, t.saturating_sub(since));
+    }
+    *given = PollWaker::of(task, begun.fits, waker, outer);
+}
+
+/// Opens the poll of a root that has no row, or will get none.
+#[inline(never)]
+fn open_new<'a>(
     thread: &ThreadLedger,
     state: &mut CallState,
     (proc, bytes): (&'static Proc, usize),
     waker: &'a Waker,
-    outer: Option<OuterPoll>,
-) -> PollWaker<'a> {
+    outer: OuterPoll,
+    given: &mut PollWaker<'a>,
+) {
     let ledger = &thread.ledger;
-    let outer = outer.unwrap_or_else(|| OuterPoll::nothing(thread));
-    let t = ledger.latest();
-    thread.polls.store(true, Ordering::Relaxed);
     let wrapped = task::is_wrapped();
-    let mut covered = state.task.as_ref().map(CoveredTask::covered);
-    if covered.is_some_and(Covered::is_branch) {
-        // It was polled by another call before.
-        leave_task(state);
-        covered = None;
+    *given = PollWaker::Passed(outer);
+    if state.account.is_rowless() {
+        return;
     }
-    match covered {
-        Some(task) => {
-            ledger.name_root(task.id());
-            let waited_since = task.begin(ledger.epoch(), thread.index, t);
-            if !wrapped {
-                return PollWaker::Passed(outer);
-            }
-            // A wake from before accounting was disarmed is no reason for this poll.
-            let begun = task.begin_waker(waker);
-            if let (Some(woken), Some(waited_since)) = (begun.readied, waited_since) {
-                let since = woken.since.max(waited_since);
-                task.readied(WakeCause { since, ..woken });
-                ready(ledger, proc, t.saturating_sub(since));
-            }
-            PollWaker::of(task, begun.fits, waker, outer)
-        }
-        None if state.account.is_rowless() => PollWaker::Passed(outer),
-        None => {
-            ledger.show_all();
-            // Taken here, so that no other root can take it.
-            let origin = origin::origin();
-            let Some(meta) = task::meta(proc, bytes, t) else {
-                return PollWaker::Passed(outer);
-            };
-            ledger.name_root(meta.id);
-            let first = FirstPoll::new(waker, meta, origin, 0, (ledger.epoch(), thread.index));
-            begin_life(thread, state, proc, &first, wrapped);
-            match wrapped {
-                true => PollWaker::Late(ManuallyDrop::new(first), outer),
-                false => PollWaker::Passed(outer),
-            }
-        }
+    ledger.show_all();
+    // Taken here, so that no other root can take it.
+    let origin = origin::origin();
+    let Some(meta) = task::meta(proc, bytes, ledger.latest()) else {
+        return;
+    };
+    ledger.name_root(meta.id);
+    let poller = (ledger.epoch(), thread.index);
+    let first = FirstPoll::new(waker, meta, origin, 0, poller);
+    begin_life(thread, state, proc, &first, wrapped);
+    if wrapped {
+        *given = PollWaker::Late(ManuallyDrop::new(first), outer);
     }
 }
 
@@ -247,9 +276,13 @@ pub(super) fn close_root(
     let known = closing.given.covered();
     let known = known.or_else(|| state.task.as_ref().map(CoveredTask::covered));
     if let (true, Some(task)) = (pending, known) {
-        task.end(t, charge.hold, charge.inclusive, task::chains(), |stack| {
-            ledger.take_await_stack(|step| stack.push(step))
-        });
+        let ended = task.end(t, charge.hold, charge.inclusive);
+        match ledger.take_await_stack() {
+            Some(taken) => ended.publish(task::chains(), |stack| {
+                taken.each(|step| stack.push(step));
+            }),
+            None => ended.unmoved(),
+        }
     }
 }
 
@@ -264,7 +297,7 @@ pub(super) fn leave_task(state: &mut CallState) {
 fn settle(state: &mut CallState, task: CoveredTask) {
     // The future follows the state, unless its alignment is unusually large.
     let address = std::ptr::from_ref(state).addr() + size_of::<CallState>();
-    task.pause_flag().lies_at(address);
+    task.covered().pause_flag().lies_at(address);
     *state.task = Some(task);
 }
 
@@ -288,7 +321,7 @@ pub(super) fn outlast(
         thread.first_poll.end();
     });
     if let Some(task) = &*state.task {
-        task.end(clock::ticks(), 0, 0, task::chains(), |_| false);
+        task.end(clock::ticks(), 0, 0).unmoved();
     }
 }
 

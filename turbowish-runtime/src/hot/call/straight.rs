@@ -20,7 +20,7 @@ use super::{close_in, close_marked, close_plain, end_quick, nested};
 use crate::features;
 use crate::hot::events;
 use crate::hot::proc::Proc;
-use crate::hot::task;
+use crate::hot::task::{self, Covered};
 use crate::hot::thread::ThreadLedger;
 use crate::hot::{clock, switch, thread};
 
@@ -75,7 +75,7 @@ pub(super) fn closed(thread: &ThreadLedger, depth: u32, pending: bool) {
 #[inline]
 pub(super) fn begin_root<'a>(
     thread: &ThreadLedger,
-    state: &mut CallState,
+    (state, covered): (&mut CallState, Option<Covered>),
     (proc, bytes): (&'static Proc, usize),
     waker: &'a Waker,
     given: &mut PollWaker<'a>,
@@ -83,7 +83,7 @@ pub(super) fn begin_root<'a>(
     let (ledger, id) = (&thread.ledger, proc.known()?);
     let account = &mut state.account;
     let mut is_straight = false;
-    let has_frame = match state.task.as_ref() {
+    let has_frame = match covered {
         None => ledger.start_new_root(account, id, clock::ticks),
         Some(task) if task.is_branch() || !task::is_wrapped() => false,
         Some(task) => {
@@ -98,7 +98,7 @@ pub(super) fn begin_root<'a>(
         proc: Some(id),
         root: true,
     });
-    *given = open_root(thread, state, (proc, bytes), waker, None);
+    open_root(thread, (state, covered), (proc, bytes), waker, None, given);
     nested::record_waker(thread, given, waker);
     let (word, depth) = match is_straight {
         true => (Account::straight(ledger.epoch()), STRAIGHT_ROOT),
@@ -136,9 +136,9 @@ fn settle_root(thread: &ThreadLedger, state: &mut CallState, closing: &Closing<'
 pub(super) fn end_of_root(
     thread: &ThreadLedger,
     state: &mut CallState,
-    proc: u32,
     closing: &Closing<'_>,
 ) -> bool {
+    let proc = thread.ledger.proc_at(0);
     let (ledger, account) = (&thread.ledger, &mut state.account);
     let is_over = match closing.end {
         PollEnd::Pending => ledger.suspend_awaited(account, 0, clock::ticks),

@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::task::Waker;
 
-use crate::hot::task::CoveredTask;
+use crate::hot::task::Covered;
 
 /// Pause state in a task's row: empty.
 #[derive(Debug, Default)]
@@ -23,7 +23,7 @@ pub(crate) struct PausedPoll(Infallible);
 
 /// Every call may be polled.
 #[inline]
-pub(crate) const fn look(_: &Option<CoveredTask>, _: &Waker) -> Result<(), PausedPoll> {
+pub(crate) const fn look(_: Option<Covered>, _: &Waker) -> Result<(), PausedPoll> {
     Ok(())
 }
 
