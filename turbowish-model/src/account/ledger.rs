@@ -181,7 +181,7 @@ impl Ledger {
     }
 
     #[inline(always)]
-    fn write(&self) -> WriteGuard<'_> {
+    fn write(&self) -> WriteGuard<'_, AtomicU64> {
         let writing = self.sequence.write();
         self.notice();
         writing

@@ -1,7 +1,7 @@
 //! Seqlock with one writer: the sequence number is odd during a write and never repeats, so readers
 //! detect torn reads.
 
-use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use core::sync::atomic::Ordering::{self, Acquire, Relaxed, Release};
 
 use crate::account::sync::{AtomicU32, AtomicU64, fence, spin_loop};
 
@@ -12,28 +12,82 @@ const SPINS: u32 = 64;
 const TRIES: u32 = SPINS * 4096;
 
 /// The sequence number of one writer's data.
-#[derive(Debug, Default)]
-pub struct SeqLock(AtomicU64);
+pub type SeqLock = Sequence<AtomicU64>;
 
-impl SeqLock {
+/// A [`SeqLock`] of 32 bits, for what there are very many of. A reader takes a torn reading for a
+/// whole one only if exactly 2³¹ writes, or a multiple, come between its two looks at the number.
+pub type SmallSeqLock = Sequence<AtomicU32>;
+
+/// A sequence number in a word.
+#[derive(Debug, Default)]
+pub struct Sequence<W>(W);
+
+/// A word that may be a sequence number.
+pub trait SequenceWord {
+    /// Its value.
+    type Number: Copy + PartialEq;
+
+    /// Reads it.
+    fn load(&self, ordering: Ordering) -> Self::Number;
+    /// Increments it. Only one thread does, and no other one stores anything.
+    fn step(&self, ordering: Ordering);
+    /// Whether a write is in progress.
+    fn is_odd(number: Self::Number) -> bool;
+}
+
+macro_rules! words {
+    ($($Word:ty, $Number:ty;)*) => {$(
+        impl SequenceWord for $Word {
+            type Number = $Number;
+
+            #[inline(always)]
+            fn load(&self, ordering: Ordering) -> $Number {
+                self.load(ordering)
+            }
+
+            #[inline(always)]
+            fn step(&self, ordering: Ordering) {
+                self.store(self.load(Relaxed).wrapping_add(1), ordering);
+            }
+
+            #[inline(always)]
+            fn is_odd(number: $Number) -> bool {
+                number % 2 != 0
+            }
+        }
+    )*};
+}
+
+words! {
+    AtomicU64, u64;
+    AtomicU32, u32;
+}
+
+impl<W: SequenceWord> Sequence<W> {
     /// Begins a write, which ends when the guard is dropped.
     #[inline]
-    pub fn write(&self) -> WriteGuard<'_> {
-        self.0.store(self.next(), Relaxed);
+    pub fn write(&self) -> WriteGuard<'_, W> {
+        self.0.step(Relaxed);
         fence(Release);
         WriteGuard(self)
-    }
-
-    #[inline]
-    fn next(&self) -> u64 {
-        self.0.load(Relaxed).wrapping_add(1)
     }
 
     /// Calls `attempt` until no write overlaps it. `relax` lets other threads run: the writer may
     /// have been preempted in the middle of a write. After 262,144 attempts a torn read is
     /// returned.
     pub(crate) fn read<R>(&self, relax: &mut dyn FnMut(), mut attempt: impl FnMut() -> R) -> R {
-        until_clean(relax, || self.observe(&mut attempt))
+        let mut tries = 0;
+        loop {
+            let (result, clean) = self.observe(&mut attempt);
+            tries += 1;
+            if clean || tries == TRIES {
+                return result;
+            }
+            if tries % SPINS == 0 {
+                relax();
+            }
+            spin_loop();
+        }
     }
 
     /// Calls `attempt` at most `tries` times; `None` if a write overlapped each call.
@@ -49,78 +103,19 @@ impl SeqLock {
         let before = self.0.load(Acquire);
         let result = attempt();
         fence(Acquire);
-        let clean = before & 1 == 0 && self.0.load(Relaxed) == before;
+        let clean = !W::is_odd(before) && self.0.load(Relaxed) == before;
         (result, clean)
-    }
-}
-
-/// Repeats `observe` until it says that no write overlapped it.
-fn until_clean<R>(relax: &mut dyn FnMut(), mut observe: impl FnMut() -> (R, bool)) -> R {
-    let mut tries = 0;
-    loop {
-        let (result, clean) = observe();
-        tries += 1;
-        if clean || tries == TRIES {
-            return result;
-        }
-        if tries % SPINS == 0 {
-            relax();
-        }
-        spin_loop();
     }
 }
 
 /// A write in progress. Dropping the guard ends the write.
 #[derive(Debug)]
 #[must_use = "the write section is over at once"]
-pub struct WriteGuard<'a>(&'a SeqLock);
+pub struct WriteGuard<'a, W: SequenceWord>(&'a Sequence<W>);
 
-impl Drop for WriteGuard<'_> {
+impl<W: SequenceWord> Drop for WriteGuard<'_, W> {
     #[inline]
     fn drop(&mut self) {
-        self.0.0.store(self.0.next(), Release);
-    }
-}
-
-/// A [`SeqLock`] of 32 bits, for what there are very many of. A reader takes a torn reading for a
-/// whole one only if exactly 2³¹ writes, or a multiple, come between its two looks at the number.
-#[derive(Debug, Default)]
-pub(crate) struct SmallSeqLock(AtomicU32);
-
-impl SmallSeqLock {
-    /// As [`SeqLock::write`].
-    #[inline]
-    pub(crate) fn write(&self) -> SmallWriteGuard<'_> {
-        self.0.store(self.next(), Relaxed);
-        fence(Release);
-        SmallWriteGuard(self)
-    }
-
-    #[inline]
-    fn next(&self) -> u32 {
-        self.0.load(Relaxed).wrapping_add(1)
-    }
-
-    /// As [`SeqLock::read`].
-    pub(crate) fn read<R>(&self, relax: &mut dyn FnMut(), mut attempt: impl FnMut() -> R) -> R {
-        until_clean(relax, || {
-            let before = self.0.load(Acquire);
-            let result = attempt();
-            fence(Acquire);
-            let clean = before & 1 == 0 && self.0.load(Relaxed) == before;
-            (result, clean)
-        })
-    }
-}
-
-/// A write in progress, as [`WriteGuard`].
-#[must_use = "the write section is over at once"]
-#[derive(Debug)]
-pub(crate) struct SmallWriteGuard<'a>(&'a SmallSeqLock);
-
-impl Drop for SmallWriteGuard<'_> {
-    #[inline]
-    fn drop(&mut self) {
-        self.0.0.store(self.0.next(), Release);
+        self.0.0.step(Release);
     }
 }

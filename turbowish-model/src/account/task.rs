@@ -21,7 +21,7 @@ use crate::account::await_stack::AwaitFrame;
 use crate::account::branch::BranchReading;
 use crate::account::counters::PROC_LIMIT;
 use crate::account::paths::Paths;
-use crate::account::seqlock::{SeqLock, SmallSeqLock, SmallWriteGuard};
+use crate::account::seqlock::{SeqLock, SmallSeqLock, WriteGuard};
 use crate::account::sync::{AtomicU32, AtomicU64, fence};
 
 /// Maximum number of frames kept of one await stack; the rest is cut and [`TaskReading::truncated`]
@@ -284,7 +284,7 @@ impl TaskReading {
 #[must_use]
 pub struct EndedPoll<'a, R = ()> {
     cell: &'a TaskCell<R>,
-    _writing: SmallWriteGuard<'a>,
+    _writing: WriteGuard<'a, AtomicU32>,
 }
 
 impl<R: Default> EndedPoll<'_, R> {
