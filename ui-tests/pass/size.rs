@@ -2,6 +2,7 @@
 
 /// What a call adds to its future, at most: its state of 48 bytes, and the rest of a word.
 const CALL: usize = 56;
+const STATE: usize = 48;
 
 macro_rules! twice {
     ($($items:tt)*) => {
@@ -24,6 +25,12 @@ twice! {
     }
     pub async fn two_levels(bytes: [u8; 512]) -> u8 {
         large(bytes).await
+    }
+    pub async fn signal(on: &tokio::sync::Notify) {
+        on.notified().await
+    }
+    pub async fn signal_below(on: &tokio::sync::Notify) {
+        signal(on).await
     }
     pub async fn pattern((bytes, n): ([u8; 512], u8)) -> u8 {
         tokio::task::yield_now().await;
@@ -90,5 +97,9 @@ fn main() {
     check("borrowed", 16, chains::plain::borrowed::level_16(&bytes), chains::instrumented::borrowed::level_16(&bytes));
     // A plain future keeps the argument twice.
     check("kept", 0, chains::plain::kept::level_16(bytes), chains::instrumented::kept::level_16(bytes));
+    // Without room for intents, which have no effect on tokio's own primitives.
+    let on = tokio::sync::Notify::new();
+    let below = size_of_val(&plain::signal_below(&on)) + 2 * STATE;
+    assert_eq!(size_of_val(&instrumented::signal_below(&on)), below);
     check("pattern", 1, plain::pattern(([0; 512], 0)), instrumented::pattern(([0; 512], 0)));
 }
