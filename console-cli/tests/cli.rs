@@ -354,7 +354,7 @@ fn a_table_has_the_columns_asked_for() {
     let mut lines = text.lines();
     assert_eq!(
         lines.next(),
-        Some("PROC                   RUN% CALL/s HOLp50 HOLp99 LONGEST")
+        Some("PROC                   RUN% CALL/s POLp50 POLp99 LONGEST")
     );
     assert_eq!(
         lines.next(),

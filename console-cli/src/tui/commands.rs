@@ -54,7 +54,12 @@ type Line = (&'static str, &'static str, &'static str, Does);
 
 /// Commands with an argument, and those that are not the action of a key.
 const WORDS: [Line; 17] = [
-    ("procs", "", "the table of procs", Does::Open(View::Procs)),
+    (
+        "procs",
+        "",
+        "the table of functions",
+        Does::Open(View::Procs),
+    ),
     ("tasks", "", "the table of tasks", Does::Open(View::Tasks)),
     (
         "resources",
@@ -84,7 +89,7 @@ const WORDS: [Line; 17] = [
     (
         "proc",
         "PATH",
-        "the record of a proc; the end of its path is enough",
+        "the record of a function; the end of its path is enough",
         Does::Proc,
     ),
     (
@@ -123,8 +128,14 @@ const WORDS: [Line; 17] = [
     ),
 ];
 
-/// Short names, as in other programs.
-const SHORT: [(&str, &str); 3] = [("q", "quit"), ("h", "help"), ("w", "save")];
+/// Short names, as in other programs, and the words of the screen.
+const SHORT: [(&str, &str); 5] = [
+    ("q", "quit"),
+    ("h", "help"),
+    ("w", "save"),
+    ("functions", "procs"),
+    ("function", "proc"),
+];
 
 /// All commands: those of `WORDS`, then the actions of keys, by name.
 pub(crate) fn all() -> Vec<ConsoleCommand> {

@@ -82,7 +82,7 @@ const FILTER: [&str; 15] = [
     "(get | set) run>1%  groups",
     "state:ready,polling column contains one of these; = compares the whole text",
     "at:conn.rs:88       a source location",
-    "hold_p99 >= 5ms     or HOLp99: < <= > >= = != a number; times need a unit",
+    "hold_p99 >= 5ms     or POLp99: < <= > >= = != a number; times need a unit",
     "size:?              the value is unknown; no other test finds these",
     "-muted              alerts that are not muted",
     "attr.user:ann       an attribute of a task",

@@ -133,7 +133,7 @@ impl Action {
     pub(crate) fn name(self) -> String {
         match self {
             Self::Accept => "open".to_owned(),
-            Self::Open(view) => view.title().to_lowercase(),
+            Self::Open(view) => view.name().to_owned(),
             other => snake(&format!("{other:?}")),
         }
     }

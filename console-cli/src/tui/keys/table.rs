@@ -155,7 +155,7 @@ pub(super) const CONSOLE: &[Binding] = &[
     bind(
         Scope::Watch,
         "1 2 3 4 5",
-        "views: Procs .. Alerts",
+        "views: Functions..Alerts",
         None,
         &[
             (char('1'), Action::Open(View::Procs)),

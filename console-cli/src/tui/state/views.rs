@@ -39,11 +39,22 @@ impl View {
     /// The label of its tab.
     pub(crate) const fn title(self) -> &'static str {
         match self {
-            Self::Procs => "Procs",
+            Self::Procs => "Functions",
             Self::Tasks => "Tasks",
             Self::Resources => "Resources",
             Self::Awaits => "Awaits",
             Self::Alerts => "Alerts",
+        }
+    }
+
+    /// Its name in commands and in the file of settings.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Procs => "procs",
+            Self::Tasks => "tasks",
+            Self::Resources => "resources",
+            Self::Awaits => "awaits",
+            Self::Alerts => "alerts",
         }
     }
 

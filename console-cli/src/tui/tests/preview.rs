@@ -111,7 +111,13 @@ fn a_click_follows_its_links() {
     };
     assert_eq!(clicked("2 v j", "mpsc repl"), "Tasks > mpsc repl");
     assert_eq!(clicked("2 v j", "polls 649k"), "Tasks > conn:51022");
-    assert_eq!(clicked("v", "kv::conn::serve"), "Procs > kv::conn::serve");
-    assert_eq!(clicked("v j", "CALLED BY"), "Procs > kv::conn::write_reply");
+    assert_eq!(
+        clicked("v", "kv::conn::serve"),
+        "Functions > kv::conn::serve"
+    );
+    assert_eq!(
+        clicked("v j", "CALLED BY"),
+        "Functions > kv::conn::write_reply"
+    );
     assert_eq!(clicked("3 v j", "conn:51022"), "Resources > conn:51022");
 }

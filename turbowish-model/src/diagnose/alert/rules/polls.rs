@@ -50,7 +50,7 @@ pub(in crate::diagnose::alert) const STARVATION: PitfallRule = PitfallRule {
     scans: 2,
     why: "{task} was woken but is not polled, while {other} was polled {polls} times since the last scan. The executor does not get to it.",
     fixes: &[
-        "find what the workers do instead: sort Procs by run",
+        "find what the workers do instead: sort Functions by run",
         "if {other} never waits, let it yield: yield_now().await",
     ],
     limits: &[Limit::StarvationReady, Limit::StarvationPolls],
