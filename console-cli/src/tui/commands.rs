@@ -116,7 +116,12 @@ const WORDS: [Line; 17] = [
         "dark, light, mono, or auto (detected)",
         Does::Theme,
     ),
-    ("process", "PID", "switch to a process", Does::Process),
+    (
+        "process",
+        "NAME",
+        "switch to a process, by name or ID",
+        Does::Process,
+    ),
     ("arm", "", "arm accounting (asks)", Does::Arm),
     ("disarm", "", "disarm accounting (asks)", Does::Disarm),
     ("save", "[FILE]", "save the snapshot as JSON", Does::Save),
@@ -237,9 +242,11 @@ fn words(state: &State, does: Does) -> Vec<String> {
         Does::Help => HelpPage::ALL.map(|page| page.word().to_owned()).to_vec(),
         Does::Process => {
             let listed = state.listed.iter().flatten();
-            listed
-                .filter_map(|one| Some(one.peer.pid?.to_string()))
-                .collect()
+            let names = listed
+                .clone()
+                .filter_map(|one| Some(one.answer.as_ref().ok()?.process.name.clone()));
+            let pids = listed.filter_map(|one| Some(one.peer.pid?.to_string()));
+            pids.chain(names).collect()
         }
         _ => Vec::new(),
     }

@@ -56,6 +56,8 @@ pub(crate) enum Scope {
     Command,
     /// A question: other keys mean no.
     Question,
+    /// The question whether to pause a task: other keys mean no.
+    Pause,
     /// The question about paused tasks on exit.
     Leave,
     /// The question about the debugger.

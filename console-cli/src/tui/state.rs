@@ -123,6 +123,8 @@ pub(crate) enum Overlay {
 pub(crate) enum Question {
     /// Whether to arm or disarm.
     Switch { arm: bool },
+    /// Whether to pause a task.
+    Pause(PausedTask),
     /// Whether the tasks paused by this console are resumed.
     Leave,
     /// The choice of the debugger.

@@ -90,6 +90,7 @@ pub(crate) fn scopes(state: &State) -> &'static [Scope] {
         Some(Overlay::Prompt { .. }) => &[Scope::Prompt],
         Some(Overlay::Command(_)) => &[Scope::Command],
         Some(Overlay::Question(Question::Switch { .. })) => &[Scope::Question],
+        Some(Overlay::Question(Question::Pause(_))) => &[Scope::Pause],
         Some(Overlay::Question(Question::Leave)) => &[Scope::Leave],
         Some(Overlay::Question(Question::Debugger(_))) => &[Scope::Debugger],
     }

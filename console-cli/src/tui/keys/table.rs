@@ -113,7 +113,7 @@ pub(super) const CONSOLE: &[Binding] = &[
     bind(
         Scope::Watch,
         "p",
-        "pause or resume task",
+        "pause (asks), resume task",
         Some(PAUSE_HINT),
         &[(char('p'), Action::Pause)],
     ),

@@ -118,9 +118,9 @@ fn run_delay(scan: &Scan<'_>) -> Option<String> {
     let (delay, length, worker) = delays.max_by_key(|(delay, _, worker)| (*delay, worker.id))?;
     (delay >= scan.limit(Limit::LongPollWarn)).then(|| {
         format!(
-            " In the last {} the kernel did not run thread {} for {}.",
+            " In the last {} the kernel did not run {} for {}.",
             time(length),
-            worker.name,
+            worker.with_thread(),
             time(delay)
         )
     })
