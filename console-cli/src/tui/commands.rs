@@ -53,7 +53,7 @@ pub(crate) struct ConsoleCommand {
 type Line = (&'static str, &'static str, &'static str, Does);
 
 /// Commands with an argument, and those that are not the action of a key.
-const WORDS: [Line; 17] = [
+const WORDS: [Line; 18] = [
     (
         "procs",
         "",
@@ -78,6 +78,12 @@ const WORDS: [Line; 17] = [
         "",
         "the table of alerts",
         Does::Open(View::Alerts),
+    ),
+    (
+        "counters",
+        "",
+        "the table of counters and gauges",
+        Does::Open(View::Counters),
     ),
     ("task", "NAME", "the record of a task", Does::Task),
     (

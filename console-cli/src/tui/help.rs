@@ -7,8 +7,8 @@ use super::state::{HelpPage, State};
 use crate::text;
 
 /// Widths of the key and of its description, in columns, in the left and in the right half.
-const LEFT: (usize, usize) = (10, 26);
-const RIGHT: (usize, usize) = (10, 25);
+pub(super) const LEFT: (usize, usize) = (11, 25);
+pub(super) const RIGHT: (usize, usize) = (10, 25);
 
 /// The lines of a page.
 pub(crate) fn lines(state: &State, page: HelpPage) -> Vec<String> {

@@ -30,10 +30,15 @@ pub(crate) enum Hit {
 /// From this width on there are two blanks between the tabs.
 const APART: u16 = 100;
 
-/// The tabs, from left to right, as they are drawn.
+/// The tabs, from left to right, as they are drawn. Where there is no room for all numbers of rows,
+/// only the open one and that of alerts remain.
 pub(crate) fn tabs(state: &State) -> Vec<(View, String)> {
-    let tab = |view: View| {
-        let label = format!("{} {} {}", view.digit(), view.title(), count(state, view));
+    let views = || View::ALL.into_iter().filter(|view| state.has_tab(*view));
+    let tab = |view: View, is_counted: bool| {
+        let mut label = format!("{} {}", view.digit(), view.title());
+        if is_counted {
+            label = format!("{label} {}", count(state, view));
+        }
         let blank = view == View::ALL[0] || state.size.0 >= APART;
         let blank = if blank { " " } else { "" };
         match view == state.view {
@@ -41,7 +46,15 @@ pub(crate) fn tabs(state: &State) -> Vec<(View, String)> {
             false => format!("{blank} {label} "),
         }
     };
-    View::ALL.map(|view| (view, tab(view))).to_vec()
+    let all: Vec<_> = views().map(|view| (view, tab(view, true))).collect();
+    let width: usize = all.iter().map(|(_, tab)| text::width(tab)).sum();
+    if width <= usize::from(state.size.0) {
+        return all;
+    }
+    let is_counted = |view| view == state.view || view == View::Alerts;
+    views()
+        .map(|view| (view, tab(view, is_counted(view))))
+        .collect()
 }
 
 /// `55`, or `12 of 55` under a filter.

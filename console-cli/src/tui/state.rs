@@ -340,11 +340,7 @@ impl State {
                 some_tasks: !self.tables.tasks.is_all(),
                 resources: self.tables.resources.rows(),
                 awaits: self.tables.awaits.rows(),
-                // They have no table: they arrive with the record, and with the preview.
-                counters: self
-                    .shown
-                    .as_ref()
-                    .map_or(&[], |shown| &shown.counters.rows),
+                counters: self.tables.counters.rows(),
                 alerts,
                 window_ns,
                 room,

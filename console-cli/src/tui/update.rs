@@ -129,8 +129,8 @@ fn on_table(state: &mut State, action: Action) -> Option<Effect> {
         Action::Edit => return edit::open(state),
         Action::Mute => mute::switch(state),
         Action::Open(view) => record::open_table(state, view),
-        Action::NextView => record::open_table(state, state.view.step(1)),
-        Action::PreviousView => record::open_table(state, state.view.step(View::ALL.len() - 1)),
+        Action::NextView => turn(state, 1),
+        Action::PreviousView => turn(state, View::ALL.len() - 1),
         Action::WorstAlert => record::worst_alert(state),
         Action::NextWorst => record::step(state, true),
         Action::PreviousWorst => record::step(state, false),
@@ -150,6 +150,15 @@ fn on_table(state: &mut State, action: Action) -> Option<Effect> {
         _ => on_rows(state, action),
     }
     None
+}
+
+/// Opens the view that many tabs further on.
+fn turn(state: &mut State, by: usize) {
+    let mut view = state.view.step(by);
+    while !state.has_tab(view) {
+        view = view.step(by);
+    }
+    record::open_table(state, view);
 }
 
 /// Performs an action on the rows of the open table.

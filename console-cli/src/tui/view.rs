@@ -101,6 +101,8 @@ fn process(state: &State, frame: &mut Frame<'_>, screen: &ScreenLayout) {
         empty::draw_no_resources(state, frame, screen);
     } else if empty::no_alerts(state) {
         empty::draw_no_alerts(state, frame, screen);
+    } else if empty::no_counters(state) {
+        empty::draw_no_counters(state, frame, screen);
     } else {
         table::draw(state, frame, screen);
         preview::draw(state, frame, screen.preview);

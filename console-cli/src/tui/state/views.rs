@@ -1,7 +1,7 @@
 //! The views of the console, and a table for each.
 
 use turbowish_model::snapshot::alert::Alert;
-use turbowish_model::snapshot::{AwaitRow, ProcRow, ResourceRow, TaskRow};
+use turbowish_model::snapshot::{AwaitRow, CounterRow, ProcRow, ResourceRow, TaskRow};
 
 use crate::tui::rows::{AnyTable, Table};
 
@@ -13,16 +13,18 @@ pub(crate) enum View {
     Resources,
     Awaits,
     Alerts,
+    Counters,
 }
 
 impl View {
     /// In the order of the tabs.
-    pub(crate) const ALL: [Self; 5] = [
+    pub(crate) const ALL: [Self; 6] = [
         Self::Procs,
         Self::Tasks,
         Self::Resources,
         Self::Awaits,
         Self::Alerts,
+        Self::Counters,
     ];
 
     /// The digit that opens it.
@@ -33,6 +35,7 @@ impl View {
             Self::Resources => '3',
             Self::Awaits => '4',
             Self::Alerts => '5',
+            Self::Counters => '6',
         }
     }
 
@@ -44,6 +47,7 @@ impl View {
             Self::Resources => "Resources",
             Self::Awaits => "Awaits",
             Self::Alerts => "Alerts",
+            Self::Counters => "Counters",
         }
     }
 
@@ -55,6 +59,7 @@ impl View {
             Self::Resources => "resources",
             Self::Awaits => "awaits",
             Self::Alerts => "alerts",
+            Self::Counters => "counters",
         }
     }
 
@@ -73,6 +78,7 @@ pub(crate) struct Tables {
     pub(crate) resources: Table<ResourceRow>,
     pub(crate) awaits: Table<AwaitRow>,
     pub(crate) alerts: Table<Alert>,
+    pub(crate) counters: Table<CounterRow>,
 }
 
 impl Tables {
@@ -83,6 +89,7 @@ impl Tables {
             View::Resources => &self.resources,
             View::Awaits => &self.awaits,
             View::Alerts => &self.alerts,
+            View::Counters => &self.counters,
         }
     }
 
@@ -93,6 +100,7 @@ impl Tables {
             View::Resources => &mut self.resources,
             View::Awaits => &mut self.awaits,
             View::Alerts => &mut self.alerts,
+            View::Counters => &mut self.counters,
         }
     }
 }

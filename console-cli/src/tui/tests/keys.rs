@@ -9,6 +9,7 @@ use crate::tui::message::{Effect, Message};
 use crate::tui::state::State;
 use crate::tui::update::scopes;
 use crate::tui::view::RECORD_HINTS as HINTS;
+use crate::tui::{help, layout};
 
 #[test]
 fn no_key_has_two_meanings_where_it_works() {
@@ -161,14 +162,13 @@ fn the_hints_of_a_record_are_keys_that_work_there() {
 
 #[test]
 fn what_help_shows_fits_its_columns() {
-    for binding in KEYS.iter().filter(|b| {
-        matches!(
-            b.scope,
-            Scope::All | Scope::Watch | Scope::Lists | Scope::Table
-        )
-    }) {
-        assert!(binding.label.len() <= 10, "{}", binding.label);
-        assert!(binding.help.len() <= 25, "{}", binding.help);
+    for (at, binding) in layout::helped().enumerate() {
+        let (keys, words) = match at < layout::key_lines() {
+            true => help::LEFT,
+            false => help::RIGHT,
+        };
+        assert!(binding.label.len() <= keys, "{}", binding.label);
+        assert!(binding.help.len() <= words, "{}", binding.help);
     }
 }
 

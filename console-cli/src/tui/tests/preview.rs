@@ -68,7 +68,7 @@ fn it_asks_for_what_a_record_tells() {
         let limit = |rows: Option<turbowish_model::query::Rows>| rows.map(|rows| rows.limit);
         [query.procs, query.tasks, query.awaits, query.counters].map(limit)
     };
-    assert_eq!(asked(""), [Some(5_000), Some(200), Some(200), None]);
+    assert_eq!(asked(""), [Some(5_000), Some(200), Some(200), Some(200)]);
     let all = [Some(5_000), Some(1_000), Some(1_000), Some(1_000)];
     assert_eq!(asked("v"), all);
     // Another row, or another word that is looked for, is no reason to ask anew.
