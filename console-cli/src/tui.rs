@@ -29,6 +29,7 @@ mod store;
 mod terminal;
 #[cfg(test)]
 mod tests;
+mod trend;
 mod triage;
 mod update;
 mod view;

@@ -20,7 +20,7 @@ use turbowish_model::snapshot::Accounting;
 use super::keys::{self, Action, Key, Scope};
 use super::layout;
 use super::message::{Effect, Message};
-use super::preview::Preview;
+use super::preview as pane;
 use super::rows::Order;
 use super::state::{HelpPage, Overlay, Phase, Picker, Question, State, View};
 
@@ -35,6 +35,12 @@ const QUIET_NS: u64 = 300_000_000;
 
 /// Applies a message to the state.
 pub(crate) fn update(state: &mut State, message: Message) -> Option<Effect> {
+    let effect = apply(state, message);
+    pane::settle(state);
+    effect
+}
+
+fn apply(state: &mut State, message: Message) -> Option<Effect> {
     match message {
         Message::Key(key) => return press(state, key),
         Message::Resize(width, height) => state.size = (width, height),
@@ -57,8 +63,8 @@ pub(crate) fn update(state: &mut State, message: Message) -> Option<Effect> {
         Message::Source(excerpt, lines) => {
             if let Some(open) = &mut state.record {
                 open.source = Some((excerpt, lines));
-            } else if let Some(preview) = &mut state.visit.preview {
-                preview.source = Some((excerpt, lines));
+            } else {
+                state.visit.preview.source = Some((excerpt, lines));
             }
         }
         Message::Mouse(event) => return mouse::act(state, event),
@@ -327,10 +333,7 @@ fn preview(state: &mut State) {
         state.notice = Some(told);
         return;
     }
-    state.visit.preview = match state.visit.preview {
-        None => Some(Preview::default()),
-        Some(_) => None,
-    };
+    state.visit.preview.wanted = Some(!state.previews());
 }
 
 fn ask_to_switch(state: &mut State) {

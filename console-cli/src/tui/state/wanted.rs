@@ -48,7 +48,7 @@ impl State {
 
     /// Whether a preview is on the screen.
     pub(crate) fn previews(&self) -> bool {
-        let on = self.visit.preview.is_some() && self.record.is_none();
+        let on = self.visit.preview.is_on(self.view) && self.record.is_none();
         on && layout::has_room(self.size)
     }
 

@@ -52,7 +52,7 @@ fn columns_are_chosen_and_moved() {
 fn groups_add_up_and_unfold() {
     let mut state = alarmed((120, 40), vec![deadlock()]);
     press(&mut state, "2 t j");
-    assert!(line(&state, 5).contains("by root"), "{}", line(&state, 5));
+    assert!(line(&state, 6).contains("by root"), "{}", line(&state, 6));
     let of_conn = screen(&state);
     let of_conn = of_conn
         .lines()
@@ -72,13 +72,13 @@ fn groups_add_up_and_unfold() {
     assert!(screen(&state).contains("\n>X-50x conn:*"));
     press(&mut state, "Enter t");
     assert!(
-        line(&state, 5).contains("by await point"),
+        line(&state, 6).contains("by await point"),
         "{}",
-        line(&state, 5)
+        line(&state, 6)
     );
     assert!(screen(&state).contains("49x conn:*"), "{}", screen(&state));
     press(&mut state, "t t");
-    assert!(!line(&state, 5).contains("by "), "{}", line(&state, 5));
+    assert!(!line(&state, 6).contains("by "), "{}", line(&state, 6));
 }
 
 /// The server with more tasks than it sends, which it has added up by their roots.
