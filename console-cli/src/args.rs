@@ -26,7 +26,7 @@ use self::control::{DEBUG_EXAMPLES, PAUSE_EXAMPLES, RESUME_EXAMPLES};
 pub(crate) use self::control::{DebugArgs, DebuggerArgs, PauseArgs, TaskArgs};
 use self::suggested::{PAGE, SORT};
 pub(crate) use self::value::window;
-use self::value::{interval, percentile};
+use self::value::{folder, interval, percentile};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -176,6 +176,8 @@ pub(crate) struct ViewArgs {
     /// Maximum number of rows without a terminal; 0 means all
     #[arg(short = 'n', long, default_value_t = 20, value_name = "N")]
     pub(crate) limit: u32,
+    #[command(flatten)]
+    pub(crate) source: SourceArgs,
     /// Draw with ASCII characters only
     #[arg(long)]
     pub(crate) ascii: bool,
@@ -195,6 +197,15 @@ impl ViewArgs {
             None => Window(Some(10 * units::SECOND)),
         }
     }
+}
+
+/// Where the program's source is.
+#[derive(Args, Debug, Default)]
+pub(crate) struct SourceArgs {
+    /// Folder of the program's source, if it is neither here nor where the process was built; the
+    /// first of several that has a file
+    #[arg(long, value_name = "DIR", value_parser = folder)]
+    pub(crate) source: Vec<PathBuf>,
 }
 
 /// Which rows, in which order.
@@ -280,6 +291,8 @@ pub(crate) struct QueryArgs {
     /// Columns to print, by key: proc,run,calls,hold,longest
     #[arg(short, long, value_delimiter = ',', value_name = "LIST")]
     pub(crate) columns: Vec<String>,
+    #[command(flatten)]
+    pub(crate) source: SourceArgs,
     /// Output format; for JSON and CSV, see turbowish explain json
     #[arg(short = 'o', long, value_enum, default_value_t = Format::Table, value_name = "FORMAT")]
     pub(crate) format: Format,

@@ -107,6 +107,7 @@ fn console(view: &ViewArgs, target: Option<Target>) -> Result<(), Failure> {
         glyphs: view.ascii.then_some(tui::GlyphSet::Ascii),
         theme: view.theme.map(Into::into),
         keeps: !view.no_state,
+        sources: view.source.source.clone(),
     };
     match tui::run(options) {
         Ok(None) => Ok(()),
