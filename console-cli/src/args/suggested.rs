@@ -1,5 +1,5 @@
-//! Values that the completions of shells suggest. Other texts are accepted, too, or refused later with
-//! a better message.
+//! Values that the completions of shells suggest. Other texts are accepted, too, or refused later
+//! with a better message.
 
 use std::ffi::OsStr;
 

@@ -1,5 +1,5 @@
-//! The last minute of four numbers of the header, as the console has seen them: busy time, live tasks,
-//! ready latency and wakes.
+//! The last minute of four numbers of the header, as the console has seen them: busy time, live
+//! tasks, ready latency and wakes.
 
 use turbowish_model::snapshot::quantile::Percentile;
 use turbowish_model::snapshot::units::{self, SECOND};
