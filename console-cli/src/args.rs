@@ -2,6 +2,7 @@
 
 mod ci;
 mod control;
+mod suggested;
 mod value;
 
 use std::path::PathBuf;
@@ -23,8 +24,9 @@ use self::ci::{CHECK_EXAMPLES, DIFF_EXAMPLES, TREE_EXAMPLES, WATCH_EXAMPLES};
 pub(crate) use self::ci::{CheckArgs, DiffArgs, ReportFormat, Share, TreeArgs, WatchArgs};
 use self::control::{DEBUG_EXAMPLES, PAUSE_EXAMPLES, RESUME_EXAMPLES};
 pub(crate) use self::control::{DebugArgs, DebuggerArgs, PauseArgs, TaskArgs};
+use self::suggested::{PAGE, SORT};
 pub(crate) use self::value::window;
-use self::value::{interval, percentile};
+use self::value::{folder, interval, percentile};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -82,7 +84,7 @@ pub(crate) enum Command {
     #[command(after_help = EXPLAIN_EXAMPLES)]
     Explain {
         /// Name or number of an alert; or limits, or json
-        #[arg(value_name = "ALERT")]
+        #[arg(value_name = "ALERT", value_parser = PAGE, hide_possible_values = true)]
         alert: Vec<String>,
     },
     /// Fail if a limit does not hold or an alert is active: for CI
@@ -145,15 +147,16 @@ const TOP_EXAMPLES: &str = "\
 Examples:
   turbowish top                           the only process, or a list of them
   turbowish top 4242 --window 60s         by process ID
+  turbowish top kv                        by name, if one process has it
   turbowish top 127.0.0.1:6680            over TCP, with TURBOWISH_TOKEN
   turbowish top --sort hold_p99           longest polls first
   turbowish top --limit 6 | cat           without a terminal: one plain snapshot";
 
-const TARGET: &str = "Process ID, socket path or host:port; default: your only process";
+const TARGET: &str = "Process ID, name, socket path or host:port; default: your only process";
 
 #[derive(Args, Debug)]
 pub(crate) struct TopArgs {
-    #[arg(value_name = "PID|ADDR", help = TARGET)]
+    #[arg(value_name = "PID|NAME|ADDR", help = TARGET)]
     pub(crate) target: Option<String>,
     #[command(flatten)]
     pub(crate) view: ViewArgs,
@@ -173,6 +176,8 @@ pub(crate) struct ViewArgs {
     /// Maximum number of rows without a terminal; 0 means all
     #[arg(short = 'n', long, default_value_t = 20, value_name = "N")]
     pub(crate) limit: u32,
+    #[command(flatten)]
+    pub(crate) source: SourceArgs,
     /// Draw with ASCII characters only
     #[arg(long)]
     pub(crate) ascii: bool,
@@ -194,6 +199,15 @@ impl ViewArgs {
     }
 }
 
+/// Where the program's source is.
+#[derive(Args, Debug, Default)]
+pub(crate) struct SourceArgs {
+    /// Folder of the program's source, if it is neither here nor where the process was built; the
+    /// first of several that has a file
+    #[arg(long, value_name = "DIR", value_parser = folder)]
+    pub(crate) source: Vec<PathBuf>,
+}
+
 /// Which rows, in which order.
 #[derive(Args, Debug, Default)]
 pub(crate) struct RowArgs {
@@ -203,7 +217,9 @@ pub(crate) struct RowArgs {
         long,
         default_value = "",
         hide_default_value = true,
-        value_name = "COLUMN"
+        value_name = "COLUMN",
+        value_parser = SORT,
+        hide_possible_values = true
     )]
     pub(crate) sort: String,
     /// Rows to keep: words, column:text, column > number; a space means and, | or, ! not
@@ -253,7 +269,7 @@ pub(crate) struct QueryArgs {
     /// Table, or the record of one row
     #[arg(value_enum)]
     pub(crate) table: TableName,
-    #[arg(value_name = "PID|ADDR", help = TARGET)]
+    #[arg(value_name = "PID|NAME|ADDR", help = TARGET)]
     pub(crate) target: Option<String>,
     /// Name of the task, resource or proc, as in its table; the kind of a resource may be left out.
     /// For an alert: its kind, a participant, or worst
@@ -275,6 +291,8 @@ pub(crate) struct QueryArgs {
     /// Columns to print, by key: proc,run,calls,hold,longest
     #[arg(short, long, value_delimiter = ',', value_name = "LIST")]
     pub(crate) columns: Vec<String>,
+    #[command(flatten)]
+    pub(crate) source: SourceArgs,
     /// Output format; for JSON and CSV, see turbowish explain json
     #[arg(short = 'o', long, value_enum, default_value_t = Format::Table, value_name = "FORMAT")]
     pub(crate) format: Format,

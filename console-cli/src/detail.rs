@@ -273,8 +273,8 @@ pub(crate) fn is_called(full: &str, name: &str) -> bool {
     full == name || full.split_once(' ').is_some_and(|(_, own)| own == name) || inside("::")
 }
 
-/// `alert: deadlock: conn:51022, repl-1, snapshot wait in a cycle, 41.2 s`, for each alert that
-/// involves the row; `ended: ` if it is over.
+/// `alert: deadlock: conn:51022, repl-1, snapshot wait in a cycle, 41.2 s`, with the severity of
+/// each alert that involves the row; `ended: ` if it is over.
 fn alerts<R: Row>(row: &R, beside: &DetailContext<'_>) -> Vec<RichLine> {
     let Some((kind, id, name)) = row.party() else {
         return Vec::new();
@@ -284,12 +284,11 @@ fn alerts<R: Row>(row: &R, beside: &DetailContext<'_>) -> Vec<RichLine> {
         parties.any(|party| (party.kind, party.id) == (kind, id) && (id > 0 || party.name == name))
     };
     let told = |alert: &Alert| {
-        let label = if alert.is_over() {
-            "  ended: "
-        } else {
-            "  alert: "
+        let label = match alert.is_over() {
+            true => "ended",
+            false => alert.severity.word(),
         };
-        let line = RichLine::default().label(label);
+        let line = RichLine::default().label(format!("  {label}: "));
         line.link(alert.title.clone(), Some(Link::alert(alert)))
     };
     beside.alerts.iter().filter(speaks).map(told).collect()

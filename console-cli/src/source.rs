@@ -30,15 +30,21 @@ pub(crate) fn runtime() -> Result<Runtime, Failure> {
 /// Reads a target as it was typed.
 ///
 /// # Errors
-/// It is neither a process id, nor a path, nor an address.
+/// It cannot be a process ID, a name, a path or an address.
 pub(crate) fn target(text: Option<&str>, token: Option<&str>) -> Result<Option<Target>, Failure> {
     let Some(text) = text else { return Ok(None) };
     match Target::parse(text, token) {
         Some(target) => Ok(Some(target)),
+        None if is_name(text) => Ok(Some(Target::Name(text.to_owned()))),
         None => Err(Failure::usage(format!(
-            "{text} is not a process ID, socket path or host:port; turbowish ps lists the processes"
+            "{text} is not a process ID, name, socket path or host:port; turbowish ps lists the processes"
         ))),
     }
+}
+
+/// Whether a process can have this name; a colon belongs to an address, and `-1` to a mistake.
+fn is_name(text: &str) -> bool {
+    !text.is_empty() && !text.starts_with('-') && !text.contains(':')
 }
 
 /// One snapshot of the target; without one, of the only process.
@@ -81,22 +87,26 @@ pub(crate) async fn successor(of: &Process) -> Option<Connection> {
     Connection::connect(&Target::Socket(same.socket)).await.ok()
 }
 
-/// Makes sure that there is a process to watch.
+/// Makes sure that there is a process to watch. A name becomes the process that has it.
 ///
 /// # Errors
 /// There is none, or it will never answer. One that is stopped, or has too many consoles at the
 /// moment, is worth waiting for.
-pub(crate) async fn watchable(target: &Target) -> Result<(), Failure> {
-    match Connection::connect(target).await {
-        Ok(_) | Err(ClientError::Silent { .. } | ClientError::Crowded { .. }) => Ok(()),
-        Err(error) => Err(refused(error).await),
+pub(crate) async fn watchable(target: Target) -> Result<Target, Failure> {
+    match (Connection::connect(&target).await, target) {
+        (Ok(connection), Target::Name(_)) => Ok(Target::Pid(connection.process().pid)),
+        (Ok(_) | Err(ClientError::Silent { .. } | ClientError::Crowded { .. }), target) => {
+            Ok(target)
+        }
+        (Err(error), _) => Err(refused(error).await),
     }
 }
 
 /// The failure; if the process was not found, it lists the processes that were.
 async fn refused(error: ClientError) -> Failure {
     match error {
-        ClientError::NoProcess { pid, .. } => no_such(pid).await,
+        ClientError::NoProcess { pid, .. } => no_such(&pid.to_string()).await,
+        ClientError::Name { name, pids } if pids.is_empty() => no_such(&name).await,
         other => other.into(),
     }
 }
@@ -120,7 +130,7 @@ async fn only() -> Result<Target, Failure> {
     }
 }
 
-async fn no_such(pid: u32) -> Failure {
+async fn no_such(process: &str) -> Failure {
     let found = list().await.found;
     let others = if found.is_empty() {
         START_ONE.to_owned()
@@ -128,7 +138,7 @@ async fn no_such(pid: u32) -> Failure {
         format!("running: {}", names(&found))
     };
     Failure::Target(format!(
-        "no process {pid} of yours runs TurboWish; {others}"
+        "no process {process} of yours runs TurboWish; {others}"
     ))
 }
 

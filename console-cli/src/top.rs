@@ -23,11 +23,11 @@ pub(crate) fn run(args: &TopArgs, token: Option<&str>) -> Result<(), Failure> {
     if !has_screen() {
         return source::runtime()?.block_on(page(&args.view, target, &query));
     }
-    // A mistyped process ID is reported here; from then on the console waits until the process
-    // comes back.
-    if let Some(target) = &target {
-        source::runtime()?.block_on(source::watchable(target))?;
-    }
+    // A mistyped process is reported here; from then on the console waits until it comes back.
+    let target = match target {
+        Some(target) => Some(source::runtime()?.block_on(source::watchable(target))?),
+        None => None,
+    };
     console(&args.view, target)
 }
 
@@ -107,6 +107,7 @@ fn console(view: &ViewArgs, target: Option<Target>) -> Result<(), Failure> {
         glyphs: view.ascii.then_some(tui::GlyphSet::Ascii),
         theme: view.theme.map(Into::into),
         keeps: !view.no_state,
+        sources: view.source.source.clone(),
     };
     match tui::run(options) {
         Ok(None) => Ok(()),

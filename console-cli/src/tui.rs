@@ -29,11 +29,13 @@ mod store;
 mod terminal;
 #[cfg(test)]
 mod tests;
+mod trend;
 mod triage;
 mod update;
 mod view;
 
 use std::io;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use tokio::signal::unix::SignalKind;
@@ -56,7 +58,7 @@ use self::store::Store;
 use self::terminal::TerminalScreen;
 use self::update::update;
 use crate::commands::debug;
-use crate::detail::problem::source as lines;
+use crate::detail::problem::source::{self as lines, Roots};
 use crate::failure::note;
 use crate::signals::Signals;
 use crate::theme::Palette;
@@ -83,6 +85,8 @@ pub(crate) struct Options {
     /// Settings such as columns and order are taken from the last console, and kept for the next
     /// one.
     pub(crate) keeps: bool,
+    /// Folders in which source files are searched first.
+    pub(crate) sources: Vec<PathBuf>,
 }
 
 /// At most ten frames per second; a key is drawn at once.
@@ -106,7 +110,7 @@ pub(crate) fn run(options: Options) -> io::Result<Option<SignalKind>> {
         let mut screen = TerminalScreen::open()?;
         let (state, store) = first_state(&options, screen.size()?);
         screen.mouse(state.look.mouse)?;
-        let mut console = Console::new(screen, found, signals, store, options.interval);
+        let mut console = Console::new(screen, found, signals, store, options);
         console.attend(state).await
     })
 }
@@ -167,6 +171,8 @@ struct Console {
     inbox: Receiver<Envelope>,
     input: Input,
     source: Source,
+    /// Folders in which source files are searched first.
+    folders: Vec<PathBuf>,
 }
 
 /// The signal that ended the console, if one did.
@@ -178,7 +184,7 @@ impl Console {
         found: TerminalModes,
         signals: Signals,
         store: Store,
-        every: Duration,
+        options: Options,
     ) -> Self {
         let (sender, inbox) = mpsc::channel(64);
         Self {
@@ -189,7 +195,8 @@ impl Console {
             clock: Clock::start(),
             inbox,
             input: Input::start(sender.clone()),
-            source: Source::new(sender, every),
+            source: Source::new(sender, options.interval),
+            folders: options.sources,
         }
     }
 
@@ -226,7 +233,7 @@ impl Console {
             {
                 return Ok(left);
             }
-            read_source(&mut state);
+            read_source(&mut state, &self.folders);
             if self.screen.is_ready() && drawing.is_due(&state) {
                 self.screen.draw(&state)?;
             }
@@ -299,8 +306,7 @@ impl Console {
 
     /// Runs the user's editor on the terminal; returns the signal if one arrived meanwhile.
     async fn edit(&mut self, spots: &[Spot], state: &mut State) -> io::Result<Option<Left>> {
-        let pid = state.link.peer.as_ref().and_then(|peer| peer.pid);
-        let call = match Call::of(spots, pid, variable) {
+        let call = match Call::of(spots, roots(state, &self.folders), variable) {
             Ok(call) => call,
             Err(fault) => {
                 update(state, Message::Noted(fault));
@@ -320,7 +326,7 @@ impl Console {
 }
 
 /// Reads source files, once for each excerpt that an open record or the preview shows.
-fn read_source(state: &mut State) {
+fn read_source(state: &mut State, folders: &[PathBuf]) {
     let open = state.record.clone().or_else(|| preview::record(state));
     let Some(open) = open else { return };
     let Some(excerpt) = open.excerpt() else {
@@ -329,15 +335,23 @@ fn read_source(state: &mut State) {
     if open.source.as_ref().is_some_and(|(of, _)| *of == excerpt) {
         return;
     }
-    let pid = state.link.peer.as_ref().and_then(|peer| peer.pid);
+    let roots = roots(state, folders);
     let lines = match &excerpt {
         Excerpt::Alert(_) => open
             .alert()
-            .map_or_else(Vec::new, |alert| lines::lines(alert, pid)),
-        Excerpt::Await(place) => lines::around(place, pid),
-        Excerpt::Signature(proc, file, line) => lines::signature(proc, file, *line, pid),
+            .map_or_else(Vec::new, |alert| lines::lines(alert, roots)),
+        Excerpt::Await(place) => lines::around(place, roots),
+        Excerpt::Signature(proc, file, line) => lines::signature(proc, file, *line, roots),
     };
     update(state, Message::Source(excerpt, lines));
+}
+
+/// Where source files are searched.
+fn roots<'a>(state: &State, folders: &'a [PathBuf]) -> Roots<'a> {
+    Roots {
+        named: folders,
+        pid: state.link.peer.as_ref().and_then(|peer| peer.pid),
+    }
 }
 
 async fn next(inbox: &mut Receiver<Envelope>) -> io::Result<Envelope> {

@@ -354,7 +354,7 @@ fn a_table_has_the_columns_asked_for() {
     let mut lines = text.lines();
     assert_eq!(
         lines.next(),
-        Some("PROC                   RUN% CALL/s HOLp50 HOLp99 LONGEST")
+        Some("PROC                   RUN% CALL/s POLp50 POLp99 LONGEST")
     );
     assert_eq!(
         lines.next(),
@@ -552,9 +552,9 @@ fn errors_have_a_code_and_say_what_to_do() {
         ),
         (
             &one,
-            &["query", "procs", "kv"],
+            &["query", "procs", "kv:http"],
             2,
-            "kv is not a process ID, socket path or host:port; turbowish ps lists the processes",
+            "kv:http is not a process ID, name, socket path or host:port; turbowish ps lists the processes",
         ),
         (
             &one,
@@ -646,6 +646,26 @@ fn a_dumb_terminal_gets_the_plain_page() {
     let page = String::from_utf8(page).unwrap();
     assert!(!page.contains('\u{1b}'), "{page:?}");
     assert_eq!(page.replace("\r\n", "\n"), host.stdout(&["top", "4242"]));
+}
+
+#[test]
+fn a_process_is_found_by_its_name() {
+    let host = Host::with_kv();
+    host.start(gate(), PROTOCOL);
+    let by_id = host.stdout(&["query", "procs", "4242"]);
+    assert_eq!(host.stdout(&["query", "procs", "kv"]), by_id);
+    let record = host.stdout(&["query", "task", "4242", "snapshot"]);
+    assert_eq!(host.stdout(&["query", "task", "kv", "snapshot"]), record);
+    let unknown = host.failure(&["query", "procs", "kw"]);
+    let running = "no process kw of yours runs TurboWish; running: kv 4242, gate 5120";
+    assert_eq!(unknown, (Some(3), format!("turbowish: {running}\n")));
+    let mut twin = gate();
+    twin.process.pid = 5121;
+    host.start(twin, PROTOCOL);
+    let several =
+        "turbowish: 2 processes have the name gate; choose one by its ID: 5120, 5121\n".to_owned();
+    let failure = host.failure(&["query", "procs", "gate"]);
+    assert_eq!(failure, (Some(3), several));
 }
 
 #[test]
@@ -867,6 +887,12 @@ fn completions_and_manual() {
             "explain",
         ] {
             assert!(script.contains(option), "{shell} {option}");
+        }
+        // Values of --sort, of explain, and of --alert, for the shells whose completions have any.
+        if ["bash", "zsh", "fish"].contains(&shell) {
+            for value in ["oldest", "waiting", "lost-waker"] {
+                assert!(script.contains(value), "{shell} {value}");
+            }
         }
     }
     assert!(host.stdout(&["man"]).contains(".TH turbowish"));

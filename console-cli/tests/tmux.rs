@@ -162,7 +162,7 @@ fn somebody_looks_around_and_leaves_the_terminal_as_it_was() {
     terminal.press(&["Enter"]);
     // A screen may be captured in the middle of a redraw: rows of before stand below the new ones.
     terminal.until("a filter", |screen| {
-        let shown = ["/^kv::db::/", "[1 Procs ", " of "];
+        let shown = ["/^kv::db::/", "[1 Functions ", " of "];
         shown.iter().all(|text| screen.contains(text)) && !screen.contains(" kv::conn::serve ")
     });
     // Three links deep: a proc, who calls it, and whom that one calls.
@@ -178,7 +178,7 @@ fn somebody_looks_around_and_leaves_the_terminal_as_it_was() {
         terminal.until("the way back", |screen| depth(screen) == steps);
     }
     terminal.until("the table as it was left", |screen| {
-        screen.contains("/^kv::db::/") && screen.contains("[1 Procs ")
+        screen.contains("/^kv::db::/") && screen.contains("[1 Functions ")
     });
     terminal.press(&["Escape"]);
     terminal.press(&["!"]);

@@ -18,6 +18,7 @@
 
 mod error;
 mod list;
+mod named;
 mod target;
 
 use std::sync::Arc;

@@ -2,12 +2,14 @@
 
 use std::time::Duration;
 
+use clap::builder::TypedValueParser as _;
 use clap::{Args, ValueEnum};
 use turbowish_model::snapshot::alert::Severity;
 use turbowish_model::snapshot::pitfall::Pitfall;
 use turbowish_model::snapshot::quantile::Percentile;
 use turbowish_model::snapshot::units;
 
+use super::suggested::ALERT;
 use super::{Format, RowArgs, TARGET, TableName, Window, percentile, window};
 
 pub(super) const TREE_EXAMPLES: &str = "\
@@ -19,7 +21,7 @@ Examples:
 
 #[derive(Args, Debug)]
 pub(crate) struct TreeArgs {
-    #[arg(value_name = "PID|ADDR", help = TARGET)]
+    #[arg(value_name = "PID|NAME|ADDR", help = TARGET)]
     pub(crate) target: Option<String>,
     #[command(flatten)]
     pub(crate) rows: RowArgs,
@@ -48,7 +50,7 @@ printed; 2 wrong usage; 3 the target cannot be reached.";
 
 #[derive(Args, Debug)]
 pub(crate) struct CheckArgs {
-    #[arg(value_name = "PID|ADDR", help = TARGET)]
+    #[arg(value_name = "PID|NAME|ADDR", help = TARGET)]
     pub(crate) target: Option<String>,
     /// A limit that must hold for every row: procs.hold_p99 < 10ms
     #[arg(long, visible_alias = "min", value_name = "LIMIT")]
@@ -65,10 +67,10 @@ pub(crate) struct CheckArgs {
     )]
     pub(crate) no_alerts: Option<SeverityName>,
     /// Count only alerts of this kind: deadlock, long_poll, ...
-    #[arg(long, value_name = "KIND", value_parser = pitfall)]
+    #[arg(long, value_name = "KIND", value_parser = ALERT.try_map(pitfall), hide_possible_values = true)]
     pub(crate) alert: Vec<Pitfall>,
     /// Ignore alerts of this kind
-    #[arg(long, value_name = "KIND", value_parser = pitfall)]
+    #[arg(long, value_name = "KIND", value_parser = ALERT.try_map(pitfall), hide_possible_values = true)]
     pub(crate) except: Vec<Pitfall>,
     /// Rows that the limits apply to, as in turbowish query
     #[arg(
@@ -113,9 +115,9 @@ closed; 2 wrong usage; 3 the target cannot be reached, or ended before --count."
 
 #[derive(Args, Debug)]
 pub(crate) struct WatchArgs {
-    /// Process ID, socket path or host:port, and the tables: procs, tasks, resources, awaits,
+    /// Process ID, name, socket path or host:port, and the tables: procs, tasks, resources, awaits,
     /// alerts, counters; default: your only process, and procs
-    #[arg(value_name = "PID|ADDR|TABLE")]
+    #[arg(value_name = "PID|NAME|ADDR|TABLE")]
     pub(crate) words: Vec<String>,
     /// Time between snapshots, 100ms to 1h
     #[arg(short, long, default_value = "1s", value_name = "TIME", value_parser = pace)]
@@ -260,7 +262,7 @@ fn pace(text: &str) -> Result<Duration, String> {
 }
 
 /// By its name in JSON, on screens or of its page: `long_poll`, `long poll`, `long-poll`.
-fn pitfall(text: &str) -> Result<Pitfall, String> {
+fn pitfall(text: String) -> Result<Pitfall, String> {
     let id = text.replace([' ', '-'], "_").to_lowercase();
     Pitfall::from_id(&id).ok_or_else(|| {
         let all: Vec<&str> = Pitfall::ALL.iter().map(|known| known.id()).collect();

@@ -35,9 +35,9 @@ not continued the process, the whole process is stopped. The exit code is the de
 /// Which task.
 #[derive(Args, Debug)]
 pub(crate) struct TaskArgs {
-    /// Process: ID, socket path or (except for debug) host:port; default: your only process. Task:
-    /// its name, or its ID in JSON
-    #[arg(value_name = "[PID|ADDR] TASK", required = true, num_args = 1..=2)]
+    /// Process: ID, name, socket path or (except for debug) host:port; default: your only process.
+    /// Task: its name, or its ID in JSON
+    #[arg(value_name = "[PID|NAME|ADDR] TASK", required = true, num_args = 1..=2)]
     pub(crate) words: Vec<String>,
 }
 

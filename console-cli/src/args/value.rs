@@ -1,5 +1,6 @@
 //! Values of the command line that are more than words.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use turbowish_model::query::LONGEST_WINDOW_NS;
@@ -33,6 +34,14 @@ pub(super) fn interval(text: &str) -> Result<Duration, String> {
     interval
         .filter(|time| (Duration::from_millis(100)..=Duration::from_secs(10)).contains(time))
         .ok_or_else(|| "a time from 100ms to 10s".to_owned())
+}
+
+pub(super) fn folder(text: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text);
+    match path.is_dir() {
+        true => Ok(path),
+        false => Err("there is no such folder".to_owned()),
+    }
 }
 
 pub(super) fn percentile(text: &str) -> Result<Percentile, String> {

@@ -1,5 +1,7 @@
 //! `turbowish query alert`: the choice of the alert, and its problem view as text.
 
+use std::path::PathBuf;
+
 use turbowish_model::query::{Query, Rows};
 use turbowish_model::snapshot::alert::Alert;
 use turbowish_model::snapshot::json::{self, Options};
@@ -7,6 +9,7 @@ use turbowish_model::snapshot::units::Micro;
 use turbowish_model::snapshot::{Snapshot, Table};
 use turbowish_wire::client::Target;
 
+use super::problem::source::Roots;
 use super::problem::{self, AlertContext};
 use super::{ask, is_called};
 use crate::args::{Format, QueryArgs};
@@ -46,7 +49,9 @@ pub(super) fn run(args: &QueryArgs, token: Option<&str>) -> Result<(), Failure> 
         return print("no alerts\n");
     }
     let alerts = snapshot.alerts.rows.iter();
-    let told: Vec<String> = alerts.map(|alert| text(alert, &snapshot)).collect();
+    let told: Vec<String> = alerts
+        .map(|alert| text(alert, &snapshot, &args.source.source))
+        .collect();
     print(&told.join("\n"))
 }
 
@@ -95,11 +100,15 @@ fn is_named(alert: &Alert, name: &str) -> bool {
     alert.pitfall.title() == plain || parties.any(|party| is_called(&party.name, name))
 }
 
-fn text(alert: &Alert, snapshot: &Snapshot) -> String {
+fn text(alert: &Alert, snapshot: &Snapshot, folders: &[PathBuf]) -> String {
     let began = alert.began_at(snapshot.at_unix_ns);
     let ago = alert.ended_ago(snapshot.at_unix_ns);
     let clock = plain_text::local(began);
-    let source = problem::source::lines(alert, Some(snapshot.process.pid));
+    let roots = Roots {
+        named: folders,
+        pid: Some(snapshot.process.pid),
+    };
+    let source = problem::source::lines(alert, roots);
     let around = AlertContext {
         // The present rows do not show what an alert was that is over.
         tasks: if ago.is_some() {

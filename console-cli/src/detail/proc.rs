@@ -82,7 +82,7 @@ fn histograms(row: &ProcRow, beside: &DetailContext<'_>) -> Vec<RichLine> {
         left.push(format!("  one is in progress, for {open}+"));
     }
     let right = histogram::lines(run, '#', beside.micro);
-    let polls = format!("  HOLD per poll, {} polls", units::count(hold.n));
+    let polls = format!("  POLL length, {} polls", units::count(hold.n));
     let calls = format!("RUN per call, {} calls ended", units::count(run.n));
     let both = |text: &String| text::width(text) <= HALF;
     let room = beside.room.unwrap_or(2 * HALF + 2);
@@ -198,7 +198,7 @@ fn others(row: &ProcRow, beside: &DetailContext<'_>) -> Vec<RichLine> {
             line(
                 &caller.proc,
                 caller.polls,
-                part(caller.hold_ns, "this proc's hold"),
+                part(caller.hold_ns, "its time in polls"),
             )
         })
         .collect();
@@ -206,7 +206,7 @@ fn others(row: &ProcRow, beside: &DetailContext<'_>) -> Vec<RichLine> {
         let mut cells = line(
             "",
             row.polls - nested,
-            part(row.hold_ns.saturating_sub(nested_ns), "this proc's hold"),
+            part(row.hold_ns.saturating_sub(nested_ns), "its time in polls"),
         );
         cells[0] = "  as the root of a task".into();
         by.push(cells);
@@ -222,7 +222,7 @@ fn others(row: &ProcRow, beside: &DetailContext<'_>) -> Vec<RichLine> {
     calls.sort_by(|a, b| b.cmp(a));
     let below = calls
         .into_iter()
-        .map(|(hold_ns, proc, polls)| line(proc, polls, part(hold_ns, "this proc's hold")));
+        .map(|(hold_ns, proc, polls)| line(proc, polls, part(hold_ns, "its time in polls")));
     let mut lines = listed("  CALLED BY", by);
     lines.extend(listed("  CALLS", below.collect()));
     lines.extend(tasks(row, beside));

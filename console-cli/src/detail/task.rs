@@ -244,7 +244,12 @@ fn polled(row: &TaskRow, poll: &PollRow, beside: &DetailContext<'_>) -> RichLine
 fn who(row: &TaskRow, by: Option<&str>) -> RichLine {
     match by {
         Some(task) if task == row.name => RichLine::from("itself".to_owned()),
-        Some(thread) if thread.starts_with("thread ") => RichLine::from(thread.to_owned()),
+        Some(thread) if thread.starts_with("thread ") => {
+            let name = thread.trim_start_matches("thread ");
+            let number = name.strip_prefix('w').unwrap_or_default();
+            let is_worker = !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit());
+            RichLine::from(if is_worker { name } else { thread }.to_owned())
+        }
         Some(task) => RichLine::default().task(Some(task)),
         None => RichLine::from("a thread that polls no task".to_owned()),
     }

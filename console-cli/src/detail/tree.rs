@@ -152,6 +152,7 @@ pub(super) fn by(row: &ResourceRow) -> RichLine {
             let tasks = names.iter().map(|name| known(name).then_some(&**name));
             RichLine::tasks(tasks, names.len() as u64)
         }
+        Some(Value::Unknown) => "unknown".into(),
         Some(other) => other.print(Style::default()).into(),
         None => RichLine::default(),
     }

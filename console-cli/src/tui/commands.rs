@@ -53,8 +53,13 @@ pub(crate) struct ConsoleCommand {
 type Line = (&'static str, &'static str, &'static str, Does);
 
 /// Commands with an argument, and those that are not the action of a key.
-const WORDS: [Line; 17] = [
-    ("procs", "", "the table of procs", Does::Open(View::Procs)),
+const WORDS: [Line; 18] = [
+    (
+        "procs",
+        "",
+        "the table of functions",
+        Does::Open(View::Procs),
+    ),
     ("tasks", "", "the table of tasks", Does::Open(View::Tasks)),
     (
         "resources",
@@ -74,6 +79,12 @@ const WORDS: [Line; 17] = [
         "the table of alerts",
         Does::Open(View::Alerts),
     ),
+    (
+        "counters",
+        "",
+        "the table of counters and gauges",
+        Does::Open(View::Counters),
+    ),
     ("task", "NAME", "the record of a task", Does::Task),
     (
         "resource",
@@ -84,7 +95,7 @@ const WORDS: [Line; 17] = [
     (
         "proc",
         "PATH",
-        "the record of a proc; the end of its path is enough",
+        "the record of a function; the end of its path is enough",
         Does::Proc,
     ),
     (
@@ -111,7 +122,12 @@ const WORDS: [Line; 17] = [
         "dark, light, mono, or auto (detected)",
         Does::Theme,
     ),
-    ("process", "PID", "switch to a process", Does::Process),
+    (
+        "process",
+        "NAME",
+        "switch to a process, by name or ID",
+        Does::Process,
+    ),
     ("arm", "", "arm accounting (asks)", Does::Arm),
     ("disarm", "", "disarm accounting (asks)", Does::Disarm),
     ("save", "[FILE]", "save the snapshot as JSON", Does::Save),
@@ -123,8 +139,14 @@ const WORDS: [Line; 17] = [
     ),
 ];
 
-/// Short names, as in other programs.
-const SHORT: [(&str, &str); 3] = [("q", "quit"), ("h", "help"), ("w", "save")];
+/// Short names, as in other programs, and the words of the screen.
+const SHORT: [(&str, &str); 5] = [
+    ("q", "quit"),
+    ("h", "help"),
+    ("w", "save"),
+    ("functions", "procs"),
+    ("function", "proc"),
+];
 
 /// All commands: those of `WORDS`, then the actions of keys, by name.
 pub(crate) fn all() -> Vec<ConsoleCommand> {
@@ -226,9 +248,11 @@ fn words(state: &State, does: Does) -> Vec<String> {
         Does::Help => HelpPage::ALL.map(|page| page.word().to_owned()).to_vec(),
         Does::Process => {
             let listed = state.listed.iter().flatten();
-            listed
-                .filter_map(|one| Some(one.peer.pid?.to_string()))
-                .collect()
+            let names = listed
+                .clone()
+                .filter_map(|one| Some(one.answer.as_ref().ok()?.process.name.clone()));
+            let pids = listed.filter_map(|one| Some(one.peer.pid?.to_string()));
+            pids.chain(names).collect()
         }
         _ => Vec::new(),
     }

@@ -4,7 +4,9 @@ use turbowish_model::snapshot::alert::Alert;
 use turbowish_model::snapshot::column::Style;
 use turbowish_model::snapshot::report::span;
 use turbowish_model::snapshot::units;
-use turbowish_model::snapshot::{AwaitRow, HolderRow, Place, ProcRow, ResourceRow, TaskRow};
+use turbowish_model::snapshot::{
+    AwaitRow, CounterRow, HolderRow, Place, ProcRow, ResourceRow, TaskRow,
+};
 
 use crate::detail::{at, spot};
 
@@ -86,6 +88,16 @@ pub(crate) fn alert(row: &Alert) -> String {
 pub(crate) fn await_point(row: &AwaitRow) -> String {
     let Place { expr, .. } = &row.place;
     format!("{}  {expr}  in {}", span(&row.place), row.proc)
+}
+
+/// `commands  counter  src/conn.rs:73  in kv::conn::serve`
+pub(crate) fn counter(row: &CounterRow) -> String {
+    let (kind, at) = (row.kind.word(), spot(&row.at));
+    let begin = format!("{}  {kind}  {at}", row.name);
+    match &row.proc {
+        Some(proc) => format!("{begin}  in {proc}"),
+        None => format!("{begin}  outside any annotated function"),
+    }
 }
 
 #[cfg(test)]

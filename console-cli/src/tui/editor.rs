@@ -6,7 +6,7 @@ use std::process::{Command, ExitStatus};
 
 use turbowish_model::snapshot::Spot;
 
-use crate::detail::problem::source;
+use crate::detail::problem::source::{self, Roots};
 
 /// Syntax by which an editor opens a file at a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,14 +90,13 @@ pub(super) struct Call {
 }
 
 impl Call {
-    /// The editor on the first of these locations that is found, relative to the current folder or
-    /// to the folder of the process.
+    /// The editor on the first of these locations that is found.
     ///
     /// # Errors
     /// No location is found, or no editor is set: the message names the remedy.
     pub(super) fn of(
         spots: &[Spot],
-        pid: Option<u32>,
+        roots: Roots<'_>,
         variable: impl Fn(&str) -> Option<String>,
     ) -> Result<Self, String> {
         let place = |spot: &Spot| format!("{}:{}", spot.file, spot.line);
@@ -109,11 +108,11 @@ impl Call {
             return Err(format!("no editor: set VISUAL or EDITOR; {}", place(first)));
         };
         let mut found = spots.iter();
-        let found = found.find_map(|spot| Some((spot, source::path(&spot.file, pid)?)));
+        let found = found.find_map(|spot| Some((spot, source::path(&spot.file, roots)?)));
         let Some((spot, path)) = found else {
             let place = place(first);
             return Err(format!(
-                "{place} exists neither here nor where the process runs"
+                "{place} exists neither here nor where the process runs; try --source DIR"
             ));
         };
         let args = args(form(&editor), &path, spot);
@@ -209,7 +208,7 @@ mod tests {
                 let found = known.find(|(key, _)| *key == name);
                 found.map(|(_, value)| (*value).to_owned())
             };
-            let told = match Call::of(spots, None, variable) {
+            let told = match Call::of(spots, Roots::default(), variable) {
                 Ok(call) => format!("{} {}", call.editor, call.args[0]),
                 Err(fault) => fault,
             };
@@ -224,7 +223,7 @@ mod tests {
         check(
             &[spot("src/no/such.rs")],
             &[("EDITOR", "vi")],
-            "src/no/such.rs:12 exists neither here nor where the process runs",
+            "src/no/such.rs:12 exists neither here nor where the process runs; try --source DIR",
         );
         check(
             &[spot("src/no/such.rs"), spot(here)],

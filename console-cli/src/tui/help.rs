@@ -7,8 +7,8 @@ use super::state::{HelpPage, State};
 use crate::text;
 
 /// Widths of the key and of its description, in columns, in the left and in the right half.
-const LEFT: (usize, usize) = (10, 26);
-const RIGHT: (usize, usize) = (10, 25);
+pub(super) const LEFT: (usize, usize) = (11, 25);
+pub(super) const RIGHT: (usize, usize) = (10, 25);
 
 /// The lines of a page.
 pub(crate) fn lines(state: &State, page: HelpPage) -> Vec<String> {
@@ -82,7 +82,7 @@ const FILTER: [&str; 15] = [
     "(get | set) run>1%  groups",
     "state:ready,polling column contains one of these; = compares the whole text",
     "at:conn.rs:88       a source location",
-    "hold_p99 >= 5ms     or HOLp99: < <= > >= = != a number; times need a unit",
+    "hold_p99 >= 5ms     or POLp99: < <= > >= = != a number; times need a unit",
     "size:?              the value is unknown; no other test finds these",
     "-muted              alerts that are not muted",
     "attr.user:ann       an attribute of a task",

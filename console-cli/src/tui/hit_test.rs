@@ -27,10 +27,34 @@ pub(crate) enum Hit {
     Crumb(usize),
 }
 
-/// The labels of the tabs, from left to right; each takes three more columns.
+/// From this width on there are two blanks between the tabs.
+const APART: u16 = 100;
+
+/// The tabs, from left to right, as they are drawn. Where there is no room for all numbers of rows,
+/// only the open one and that of alerts remain.
 pub(crate) fn tabs(state: &State) -> Vec<(View, String)> {
-    let label = |view: View| format!("{} {} {}", view.digit(), view.title(), count(state, view));
-    View::ALL.map(|view| (view, label(view))).to_vec()
+    let views = || View::ALL.into_iter().filter(|view| state.has_tab(*view));
+    let tab = |view: View, is_counted: bool| {
+        let mut label = format!("{} {}", view.digit(), view.title());
+        if is_counted {
+            label = format!("{label} {}", count(state, view));
+        }
+        let blank = view == View::ALL[0] || state.size.0 >= APART;
+        let blank = if blank { " " } else { "" };
+        match view == state.view {
+            true => format!("{blank}[{label}]"),
+            false => format!("{blank} {label} "),
+        }
+    };
+    let all: Vec<_> = views().map(|view| (view, tab(view, true))).collect();
+    let width: usize = all.iter().map(|(_, tab)| text::width(tab)).sum();
+    if width <= usize::from(state.size.0) {
+        return all;
+    }
+    let is_counted = |view| view == state.view || view == View::Alerts;
+    views()
+        .map(|view| (view, tab(view, is_counted(view))))
+        .collect()
 }
 
 /// `55`, or `12 of 55` under a filter.
@@ -81,7 +105,7 @@ pub(crate) fn at(state: &State, (x, y): (u16, u16)) -> Option<Hit> {
 fn tab(state: &State, x: usize) -> Option<Hit> {
     let mut end = 0;
     tabs(state).into_iter().find_map(|(view, label)| {
-        end += text::width(&label) + 3;
+        end += text::width(&label);
         (x < end).then_some(Hit::Tab(view))
     })
 }

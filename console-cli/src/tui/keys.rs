@@ -56,6 +56,8 @@ pub(crate) enum Scope {
     Command,
     /// A question: other keys mean no.
     Question,
+    /// The question whether to pause a task: other keys mean no.
+    Pause,
     /// The question about paused tasks on exit.
     Leave,
     /// The question about the debugger.
@@ -133,7 +135,7 @@ impl Action {
     pub(crate) fn name(self) -> String {
         match self {
             Self::Accept => "open".to_owned(),
-            Self::Open(view) => view.title().to_lowercase(),
+            Self::Open(view) => view.name().to_owned(),
             other => snake(&format!("{other:?}")),
         }
     }

@@ -16,6 +16,8 @@ pub(crate) const GUTTER: usize = 3;
 /// From this width on the header's five facts share two lines, and bars are long.
 const WIDE: u16 = 160;
 const LOW: u16 = 20;
+/// From this width on the header has a line with trends.
+const TREND: u16 = 100;
 /// From this width on places are written with their folders.
 pub(crate) const FULL_PLACE: usize = 24;
 /// From this width on a column contains names, for which any width is useful.
@@ -26,9 +28,9 @@ const LONG_WORDS: usize = 64;
 /// The form of the header that fits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum HeaderForm {
-    /// Workers and polls, tasks and coverage: two lines.
+    /// Workers and polls, tasks and coverage: two lines, and the trends.
     Wide,
-    /// Workers, tasks, coverage: three lines.
+    /// Workers, tasks, coverage: three lines, and the trends if they fit.
     Full,
     /// One line for all.
     Folded,
@@ -73,9 +75,10 @@ pub(crate) fn screen((width, height): (u16, u16), preview: bool) -> ScreenLayout
         (WIDE.., _) => HeaderForm::Wide,
         _ => HeaderForm::Full,
     };
+    let trend = u16::from(width >= TREND);
     let (header, around) = match form {
-        HeaderForm::Wide => (2, 1),
-        HeaderForm::Full => (3, 1),
+        HeaderForm::Wide => (2 + trend, 1),
+        HeaderForm::Full => (3 + trend, 1),
         HeaderForm::Folded => (1, 1),
         HeaderForm::Tiny => (0, 0),
     };

@@ -4,14 +4,39 @@ use ratatui::layout::Rect;
 
 use super::layout;
 use super::record::{self, Excerpt, Record};
-use super::state::State;
+use super::state::{State, View};
 use crate::detail::rich_line::{Link, RichLine};
 
-/// The preview is on; it is visible if the terminal has room for it.
+/// Whether there is a preview; it is visible only if the terminal has room for it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Preview {
+    /// Whether the user wants it; `None` before the first `v`: then it is on where the table would
+    /// leave its lines empty.
+    pub(crate) wanted: Option<bool>,
+    /// The view whose table leaves them empty.
+    spare: Option<View>,
     /// Source lines and the excerpt that they belong to; `None` until the loop has read them.
     pub(crate) source: Option<(Excerpt, Vec<String>)>,
+}
+
+impl Preview {
+    /// Whether it is on in that view.
+    pub(crate) fn is_on(&self, view: View) -> bool {
+        self.wanted.unwrap_or(self.spare == Some(view))
+    }
+}
+
+/// Decides whether the open table leaves the lines of the preview empty. If it does, a few more
+/// rows do not hide the preview: the table would jump with every task that comes or goes.
+pub(crate) fn settle(state: &mut State) {
+    let rows = state.table().counts().held;
+    let room = usize::from(layout::screen(state.size, true).table.height);
+    let margin = match state.visit.preview.spare == Some(state.view) {
+        true => room / 4,
+        false => 0,
+    };
+    let is_spare = rows > 0 && rows <= room + margin;
+    state.visit.preview.spare = is_spare.then_some(state.view);
 }
 
 /// The text of the preview.
@@ -29,11 +54,13 @@ pub(crate) const GAP: u16 = 3;
 /// The record of the selected row, from the available rows; `None` if there is none, as for a
 /// group.
 pub(crate) fn record(state: &State) -> Option<Record> {
-    let preview = state.visit.preview.as_ref().filter(|_| state.previews())?;
+    if !state.previews() {
+        return None;
+    }
     let table = state.table();
     let mut record = Record::new(table.link(table.selected()?)?);
     record.find(&state.beside());
-    let source = preview.source.clone();
+    let source = state.visit.preview.source.clone();
     record.source = source.filter(|(of, _)| record.excerpt().as_ref() == Some(of));
     Some(record)
 }

@@ -27,6 +27,8 @@ pub(crate) enum RowId {
     Await(String, String, u32, u32),
     /// An alert by its record.
     Alert(Link),
+    /// A counter or gauge by its name and its proc.
+    Counter(String, Option<String>),
     /// Rows with a common property.
     Group(String),
 }
@@ -56,6 +58,11 @@ pub(crate) trait Entry: Row + Record + Clone {
 
     /// The record that it opens.
     fn link(&self) -> Link;
+
+    /// Whether there is such a record.
+    fn has_record(&self) -> bool {
+        true
+    }
 
     /// The detail line of the row, shown when it is selected.
     fn detail(&self, style: Style) -> String;

@@ -142,7 +142,7 @@ impl Settings {
                 table.insert("invert".to_owned(), json!(invert));
             }
             if !table.is_empty() {
-                tables.insert(view.title().to_lowercase(), Value::Object(table));
+                tables.insert(view.name().to_owned(), Value::Object(table));
             }
         }
         let mut document = json!({ "version": VERSION, "tables": tables });
@@ -199,8 +199,8 @@ impl Settings {
         if let Some(tables) = document.get("tables") {
             let tables = tables.as_object().ok_or_else(|| wrong("tables"))?;
             for (view, kept) in View::ALL.into_iter().zip(&mut settings.tables) {
-                let name = view.title().to_lowercase();
-                if let Some(table) = tables.get(&name) {
+                let name = view.name();
+                if let Some(table) = tables.get(name) {
                     *kept = TableSettings::parse(table)
                         .ok_or_else(|| wrong(&format!("tables.{name}")))?;
                 }

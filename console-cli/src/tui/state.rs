@@ -123,6 +123,8 @@ pub(crate) enum Overlay {
 pub(crate) enum Question {
     /// Whether to arm or disarm.
     Switch { arm: bool },
+    /// Whether to pause a task.
+    Pause(PausedTask),
     /// Whether the tasks paused by this console are resumed.
     Leave,
     /// The choice of the debugger.
@@ -338,11 +340,7 @@ impl State {
                 some_tasks: !self.tables.tasks.is_all(),
                 resources: self.tables.resources.rows(),
                 awaits: self.tables.awaits.rows(),
-                // They have no table: they arrive with the record, and with the preview.
-                counters: self
-                    .shown
-                    .as_ref()
-                    .map_or(&[], |shown| &shown.counters.rows),
+                counters: self.tables.counters.rows(),
                 alerts,
                 window_ns,
                 room,

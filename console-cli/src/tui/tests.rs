@@ -3,6 +3,7 @@
 #[path = "../../tests/monitor/alerts.rs"]
 mod alerts;
 mod bar;
+mod counters;
 mod editor;
 mod fixture;
 mod hostile;

@@ -20,7 +20,7 @@ use turbowish_model::snapshot::Accounting;
 use super::keys::{self, Action, Key, Scope};
 use super::layout;
 use super::message::{Effect, Message};
-use super::preview::Preview;
+use super::preview as pane;
 use super::rows::Order;
 use super::state::{HelpPage, Overlay, Phase, Picker, Question, State, View};
 
@@ -35,6 +35,12 @@ const QUIET_NS: u64 = 300_000_000;
 
 /// Applies a message to the state.
 pub(crate) fn update(state: &mut State, message: Message) -> Option<Effect> {
+    let effect = apply(state, message);
+    pane::settle(state);
+    effect
+}
+
+fn apply(state: &mut State, message: Message) -> Option<Effect> {
     match message {
         Message::Key(key) => return press(state, key),
         Message::Resize(width, height) => state.size = (width, height),
@@ -57,8 +63,8 @@ pub(crate) fn update(state: &mut State, message: Message) -> Option<Effect> {
         Message::Source(excerpt, lines) => {
             if let Some(open) = &mut state.record {
                 open.source = Some((excerpt, lines));
-            } else if let Some(preview) = &mut state.visit.preview {
-                preview.source = Some((excerpt, lines));
+            } else {
+                state.visit.preview.source = Some((excerpt, lines));
             }
         }
         Message::Mouse(event) => return mouse::act(state, event),
@@ -90,6 +96,7 @@ pub(crate) fn scopes(state: &State) -> &'static [Scope] {
         Some(Overlay::Prompt { .. }) => &[Scope::Prompt],
         Some(Overlay::Command(_)) => &[Scope::Command],
         Some(Overlay::Question(Question::Switch { .. })) => &[Scope::Question],
+        Some(Overlay::Question(Question::Pause(_))) => &[Scope::Pause],
         Some(Overlay::Question(Question::Leave)) => &[Scope::Leave],
         Some(Overlay::Question(Question::Debugger(_))) => &[Scope::Debugger],
     }
@@ -128,8 +135,8 @@ fn on_table(state: &mut State, action: Action) -> Option<Effect> {
         Action::Edit => return edit::open(state),
         Action::Mute => mute::switch(state),
         Action::Open(view) => record::open_table(state, view),
-        Action::NextView => record::open_table(state, state.view.step(1)),
-        Action::PreviousView => record::open_table(state, state.view.step(View::ALL.len() - 1)),
+        Action::NextView => turn(state, 1),
+        Action::PreviousView => turn(state, View::ALL.len() - 1),
         Action::WorstAlert => record::worst_alert(state),
         Action::NextWorst => record::step(state, true),
         Action::PreviousWorst => record::step(state, false),
@@ -149,6 +156,15 @@ fn on_table(state: &mut State, action: Action) -> Option<Effect> {
         _ => on_rows(state, action),
     }
     None
+}
+
+/// Opens the view that many tabs further on.
+fn turn(state: &mut State, by: usize) {
+    let mut view = state.view.step(by);
+    while !state.has_tab(view) {
+        view = view.step(by);
+    }
+    record::open_table(state, view);
 }
 
 /// Performs an action on the rows of the open table.
@@ -317,10 +333,7 @@ fn preview(state: &mut State) {
         state.notice = Some(told);
         return;
     }
-    state.visit.preview = match state.visit.preview {
-        None => Some(Preview::default()),
-        Some(_) => None,
-    };
+    state.visit.preview.wanted = Some(!state.previews());
 }
 
 fn ask_to_switch(state: &mut State) {

@@ -18,6 +18,7 @@ mod tabs;
 mod tasks;
 mod title;
 mod titles;
+mod trend;
 mod workers;
 
 use std::borrow::Cow;
@@ -101,6 +102,8 @@ fn process(state: &State, frame: &mut Frame<'_>, screen: &ScreenLayout) {
         empty::draw_no_resources(state, frame, screen);
     } else if empty::no_alerts(state) {
         empty::draw_no_alerts(state, frame, screen);
+    } else if empty::no_counters(state) {
+        empty::draw_no_counters(state, frame, screen);
     } else {
         table::draw(state, frame, screen);
         preview::draw(state, frame, screen.preview);
@@ -120,11 +123,13 @@ fn header(state: &State, frame: &mut Frame<'_>, screen: &ScreenLayout) {
                 workers::line(state, shown, width),
                 tasks::line(state, shown, width),
                 coverage::line(shown, width),
+                trend::line(state, shown, width),
             ]
         }
         HeaderForm::Wide => vec![
             workers::with_polls(state, shown, width),
             tasks::with_coverage(state, shown, width),
+            trend::line(state, shown, width),
         ],
     };
     // The advice about missing data replaces the workers.

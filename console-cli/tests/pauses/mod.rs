@@ -336,7 +336,7 @@ fn a_console_pauses_debugs_and_asks_when_it_is_left() {
     for (answer, by_then) in [("k", true), ("r", false)] {
         let mut console = Console::on_path(&stage, &path);
         console.sees("LIVE");
-        console.press("2p");
+        console.press("2py");
         let by = format!("console pid {}", console.child.id());
         let paused = until("a task that the console has paused", || {
             let mut rows = stage.tasks("state:paused").into_iter();

@@ -167,14 +167,28 @@ pub struct Ended {
 pub struct WorkerThread {
     /// Number of the thread, unique within the process; names are not unique.
     pub id: u64,
-    /// Name of the thread.
+    /// Name of the worker as in the list of workers, `w1`; of a thread that is not in it, the
+    /// thread's own name.
     pub name: String,
+    /// Name that the program gave the thread. Many threads share one.
+    pub thread: String,
     /// Run delay since the thread started: time in which it was ready to run and the machine ran
     /// other threads. A delay in progress counts when it ends. `None`: the system does not report
     /// it.
     pub run_delay_ns: Option<u64>,
     /// The root poll in progress.
     pub poll: Option<OpenPoll>,
+}
+
+impl WorkerThread {
+    /// `w1 (thread tokio-rt-worker)`, for those who look for it with other tools.
+    #[must_use]
+    pub fn with_thread(&self) -> String {
+        match self.thread.is_empty() || self.thread == self.name {
+            true => self.name.clone(),
+            false => alloc::format!("{} (thread {})", self.name, self.thread),
+        }
+    }
 }
 
 /// A root poll in progress.
@@ -286,4 +300,24 @@ pub struct Source {
     pub noisiest: Option<String>,
     /// For the component `resources`: id and name of the most used resource.
     pub resource: Option<(u64, String)>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::WorkerThread;
+
+    #[test]
+    fn the_thread_of_a_worker_is_named_where_its_name_says_more() {
+        let check = |name: &str, thread: &str, expected| {
+            let worker = WorkerThread {
+                name: name.into(),
+                thread: thread.into(),
+                ..WorkerThread::default()
+            };
+            assert_eq!(worker.with_thread(), expected);
+        };
+        check("w1", "tokio-rt-worker", "w1 (thread tokio-rt-worker)");
+        check("main", "main", "main");
+        check("w1", "", "w1");
+    }
 }

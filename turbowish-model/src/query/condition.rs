@@ -55,6 +55,7 @@ impl<R: Row> Condition<R> {
             Unit::Duration => Value::Duration(self.limit),
             Unit::Share | Unit::Trend => Value::Share(self.limit),
             Unit::Rate => Value::Rate(self.limit),
+            Unit::Average => Value::Average(self.limit),
             Unit::Bytes => Value::Bytes(self.limit),
             Unit::Count | Unit::Text | Unit::Place => Value::Count(self.limit),
         }

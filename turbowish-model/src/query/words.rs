@@ -75,6 +75,7 @@ pub(super) fn scale(column: Unit, unit: &str) -> Option<u64> {
         Unit::Duration => units::duration_unit(unit),
         Unit::Share | Unit::Trend => matches!(unit, "" | "%").then_some(10_000_000),
         Unit::Rate => Some(thousands(unit.strip_suffix("/s").unwrap_or(unit))? * 1_000_000),
+        Unit::Average => Some(thousands(unit)? * 1_000_000_000),
         Unit::Count => thousands(unit),
         Unit::Bytes => match unit {
             "" | "B" => Some(1),
@@ -102,7 +103,7 @@ pub(super) const fn units_of(column: Unit) -> &'static str {
         Unit::Duration => "it is a duration: ns us ms s m h",
         Unit::Share | Unit::Trend => "it is a share: %",
         Unit::Rate => "it is a rate: k M G, /s",
-        Unit::Count => "it is a count: k M G",
+        Unit::Average | Unit::Count => "it is a count: k M G",
         Unit::Bytes => "it is a size: KiB MiB GiB",
         Unit::Text | Unit::Place => "it is text",
     }

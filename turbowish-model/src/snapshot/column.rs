@@ -54,6 +54,8 @@ pub enum Unit {
     Share,
     /// Events per second.
     Rate,
+    /// An average number.
+    Average,
     /// A plain number.
     Count,
     /// Bytes.
@@ -288,7 +290,7 @@ fn percentile_of<R: Row>(key: &str) -> Option<(&'static Family<R>, &str)> {
     Some((families.find(|family| family.prefix == prefix)?, percent))
 }
 
-/// Creates the column of one percentile of a population, with a title like `HOLp99.9`.
+/// Creates the column of one percentile of a population, with a title like `POLp99.9`.
 #[must_use]
 pub fn at_percentile<R>(family: &'static Family<R>, q: Percentile) -> Column<R> {
     let name = q.name();

@@ -36,13 +36,21 @@ pub struct Reason {
     pub count: fn(&Lost) -> u64,
     /// Its field in [`Lost`].
     pub key: &'static str,
-    /// What was lost, in the words of the console.
-    pub what: &'static str,
+    /// What was lost, in the words of the console: of one, and of several.
+    what: [&'static str; 2],
     /// Expected when accounting is armed while calls are in flight.
     pub at_switch: bool,
 }
 
-const fn reason(key: &'static str, what: &'static str, count: fn(&Lost) -> u64) -> Reason {
+impl Reason {
+    /// What was lost, after its number: `1 call began before accounting`.
+    #[must_use]
+    pub const fn what(&self, count: u64) -> &'static str {
+        self.what[(count != 1) as usize]
+    }
+}
+
+const fn reason(key: &'static str, what: [&'static str; 2], count: fn(&Lost) -> u64) -> Reason {
     Reason {
         count,
         key,
@@ -54,43 +62,79 @@ const fn reason(key: &'static str, what: &'static str, count: fn(&Lost) -> u64) 
 impl Lost {
     /// All reasons.
     pub const REASONS: [Reason; 9] = [
-        reason("tasks", "tasks beyond the limit have no row", |lost| {
-            lost.tasks
-        }),
+        reason(
+            "tasks",
+            [
+                "task beyond the limit has no row",
+                "tasks beyond the limit have no row",
+            ],
+            |lost| lost.tasks,
+        ),
         reason(
             "resources",
-            "resources beyond the limit are not seen",
+            [
+                "resource beyond the limit is not seen",
+                "resources beyond the limit are not seen",
+            ],
             |lost| lost.resources,
         ),
-        reason("procs", "procs beyond the limit are not measured", |lost| {
-            lost.procs
-        }),
+        reason(
+            "procs",
+            [
+                "function beyond the limit is not measured",
+                "functions beyond the limit are not measured",
+            ],
+            |lost| lost.procs,
+        ),
         Reason {
             at_switch: true,
-            ..reason("late_attach", "calls began before accounting", |lost| {
-                lost.late_attach
-            })
+            ..reason(
+                "late_attach",
+                [
+                    "call began before accounting",
+                    "calls began before accounting",
+                ],
+                |lost| lost.late_attach,
+            )
         },
         Reason {
             at_switch: true,
-            ..reason("orphan_end", "polls began before accounting", |lost| {
-                lost.orphan_end
-            })
+            ..reason(
+                "orphan_end",
+                [
+                    "poll began before accounting",
+                    "polls began before accounting",
+                ],
+                |lost| lost.orphan_end,
+            )
         },
-        reason("forced_pop", "polls did not end in order", |lost| {
-            lost.forced_pop
-        }),
-        reason("clock_backwards", "clock readings went backwards", |lost| {
-            lost.clock_backwards
-        }),
+        reason(
+            "forced_pop",
+            ["poll did not end in order", "polls did not end in order"],
+            |lost| lost.forced_pop,
+        ),
+        reason(
+            "clock_backwards",
+            [
+                "clock reading went backwards",
+                "clock readings went backwards",
+            ],
+            |lost| lost.clock_backwards,
+        ),
         reason(
             "counters",
-            "counts had no room or an invalid value",
+            [
+                "count had no room or an invalid value",
+                "counts had no room or an invalid value",
+            ],
             |lost| lost.counters,
         ),
         reason(
             "details",
-            "details had no room: alerts may be missing",
+            [
+                "detail had no room: alerts may be missing",
+                "details had no room: alerts may be missing",
+            ],
             |lost| lost.details,
         ),
     ];

@@ -5,7 +5,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::alert::PartyKind;
-use super::column::Unit::{Bytes, Count, Duration, Place, Rate, Share, Text, Trend};
+use super::column::Unit::{Average, Bytes, Count, Duration, Place, Rate, Share, Text, Trend};
 use super::column::{Column, Family, Heading, Row, Value, attribute, given};
 use super::quantile::Distribution;
 use super::row::row;
@@ -75,7 +75,7 @@ row! {
         poll_running: Distribution [samples];
         /// Time from wake to poll, of tasks whose root is this proc.
         ready_latency: Distribution [samples];
-        /// The procs that poll this proc's calls, most hold first.
+        /// The procs that poll this proc's calls, the longest sum of polls first.
         callers: Vec<Caller> [first];
         /// Attributes declared at the proc, by name.
         attributes: Vec<(String, String)> [first];
@@ -94,7 +94,7 @@ pub struct Caller {
     pub proc: String,
     /// Polls directly nested in the caller's polls.
     pub polls: u64,
-    /// Hold of those polls.
+    /// Sum of the durations of those polls.
     pub hold_ns: u64,
 }
 
@@ -107,8 +107,8 @@ const RUN: Family<ProcRow> = Family {
 };
 const HOLD: Family<ProcRow> = Family {
     prefix: "hold",
-    title: "HOL",
-    meaning: "percentile of the duration of finished polls (hold)",
+    title: "POL",
+    meaning: "percentile of the length of finished polls",
     fields: &["poll_hold"],
     of: |row| Some(&row.poll_hold),
 };
@@ -121,8 +121,8 @@ const INCLUSIVE: Family<ProcRow> = Family {
 };
 const POLL: Family<ProcRow> = Family {
     prefix: "poll",
-    title: "POL",
-    meaning: "percentile of exclusive running time per finished poll",
+    title: "OWN",
+    meaning: "percentile of a poll's own running time (exclusive)",
     fields: &["poll_running"],
     of: |row| Some(&row.poll_running),
 };
@@ -137,11 +137,11 @@ const READY: Family<ProcRow> = Family {
 
 static FAMILIES: [Family<ProcRow>; 5] = [RUN, HOLD, INCLUSIVE, POLL, READY];
 
-static COLUMNS: [Column<ProcRow>; 27] = [
+static COLUMNS: [Column<ProcRow>; 28] = [
     Heading::new("proc", "PROC", Text)
         .width(27)
         .rank(0)
-        .meaning("path of the proc")
+        .meaning("path of the function")
         .fields(&["proc"])
         .read(|row, _| Value::Text(Cow::Borrowed(&row.proc))),
     Heading::new("run", "RUN%", Share)
@@ -198,9 +198,9 @@ static COLUMNS: [Column<ProcRow>; 27] = [
             0 => Value::NoSample,
             _ => Value::Duration(row.call_running.max_ns),
         }),
-    Column::percentile("hold_p50", "HOLp50", &HOLD, 50, 6),
-    Column::percentile("hold_p90", "HOLp90", &HOLD, 90, 13),
-    Column::percentile("hold_p99", "HOLp99", &HOLD, 99, 0),
+    Column::percentile("hold_p50", "POLp50", &HOLD, 50, 6),
+    Column::percentile("hold_p90", "POLp90", &HOLD, 90, 13),
+    Column::percentile("hold_p99", "POLp99", &HOLD, 99, 0),
     Heading::new("longest", "LONGEST", Duration)
         .width(7)
         .rank(0)
@@ -211,10 +211,15 @@ static COLUMNS: [Column<ProcRow>; 27] = [
             (0, 0) => Value::NoSample,
             (_, ns) => Value::Duration(ns),
         }),
+    Heading::new("waiting", "WAITING", Average)
+        .width(7)
+        .rank(7)
+        .meaning("calls that wait between two polls, on average over the window")
+        .fields(&["yielded_ns"])
+        .read(|row, context| Value::average(row.yielded_ns, context.window_ns)),
     Heading::new("yielded", "YIELD%", Share)
         .width(6)
-        .rank(7)
-        .meaning("yielded time / window; 100 = one call waiting all the time")
+        .meaning("waiting in %: 100 = one call that waits all the time")
         .fields(&["yielded_ns"])
         .read(|row, context| Value::share(row.yielded_ns, context.window_ns)),
     Heading::new("err", "ERR/s", Rate)
@@ -244,7 +249,7 @@ static COLUMNS: [Column<ProcRow>; 27] = [
         .meaning("calls dropped before their first poll, per second")
         .fields(&["never_polled"])
         .read(|row, context| Value::rate(row.never_polled, context.window_ns)),
-    Column::percentile("poll_p99", "POLp99", &POLL, 99, 15),
+    Column::percentile("poll_p99", "OWNp99", &POLL, 99, 15),
     Column::percentile("incl_p99", "INCp99", &INCLUSIVE, 99, 16),
     Heading::new("immediate", "IMM/s", Rate)
         .width(6)
@@ -278,7 +283,7 @@ static COLUMNS: [Column<ProcRow>; 27] = [
     Heading::new("where", "WHERE", Place)
         .width(24)
         .rank(11)
-        .meaning("file:line of the proc")
+        .meaning("file:line of the function")
         .fields(&["file", "line"])
         .read(|row, _| Value::Place {
             file: &row.file,

@@ -221,8 +221,8 @@ pub struct StackRow {
 /// State of a task's waker.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WakerRow {
-    /// The task that woke it last; `thread NAME` for a wake from outside instrumented tasks on a
-    /// known thread; `None` if unknown.
+    /// The task that woke it last; `thread w1`, or `thread NAME` of no worker, for a wake from
+    /// outside instrumented tasks on a known thread; `None` if unknown.
     pub woken_by: Option<String>,
     /// Number of wakes.
     pub wakes: u64,

@@ -190,7 +190,7 @@ fn a_poll_that_the_machine_does_not_run_is_no_long_poll() {
         "1000 + alert blocked worker w0: the kernel did not run it for 900ms+ of a poll of 1.00 s+, in app::write",
     ];
     let why = "A poll must return quickly: w0 runs no other task until this one returns. \
-               The kernel did not run thread w0 for 3.60 s+ of this poll: more threads want to run than there are cores, or the \
+               The kernel did not run w0 for 3.60 s+ of this poll: more threads want to run than there are cores, or the \
                process is at its CPU limit.";
     check_run_delay(7, 4_000, kept_waiting(0, 90, 0), &delayed, why, 0);
     // Nor does its task never yield.
@@ -209,14 +209,14 @@ fn a_poll_that_is_long_by_itself_is_told_with_its_run_delay() {
     };
     check(9, HELD);
     check(0, HELD);
-    let told = |time| format!("{HELD} The kernel did not run thread w0 for {time}+ of this poll.");
+    let told = |time| format!("{HELD} The kernel did not run w0 for {time}+ of this poll.");
     check(10, &told("200ms"));
     check(50, &told("1.00 s"));
     // What is left is a second and more.
     let still =
         "1000 + alert never yields: hog has been in its first poll for 1.00 s+, in app::write";
     let why = "hog has not returned from its first poll. It has not reached an await that was pending, and its worker runs no other \
-               task. The kernel did not run thread w0 for 800ms+ of this poll.";
+               task. The kernel did not run w0 for 800ms+ of this poll.";
     let log = [long, still, "1000 - long_poll"];
     check_run_delay(1, 2_000, kept_waiting(0, 40, 0), &log, why, 2);
     // Most of it is run delay, and it is long without that, too.
@@ -224,7 +224,7 @@ fn a_poll_that_is_long_by_itself_is_told_with_its_run_delay() {
     hog(&mut stage, 2, 7);
     let mut play = Play::new(stage);
     play.until(10_000, kept_waiting(0, 80, 0));
-    let why = format!("{HELD} The kernel did not run thread w0 for 8.00 s+ of this poll.");
+    let why = format!("{HELD} The kernel did not run w0 for 8.00 s+ of this poll.");
     assert_eq!(play.last[0].why, why);
 }
 
@@ -285,7 +285,7 @@ fn all_workers_that_the_machine_does_not_run() {
     assert_eq!(
         alert.why,
         "Every worker is in a poll that has not returned: the whole executor is stalled. \
-         The kernel did not run thread w0 for 2.70 s+ of this poll: more threads want to run than there are cores, or the \
+         The kernel did not run w0 for 2.70 s+ of this poll: more threads want to run than there are cores, or the \
          process is at its CPU limit."
     );
 }
@@ -378,7 +378,7 @@ fn finished_polls_are_told_with_the_run_delay_of_the_workers() {
             stage.situation.workers[0].run_delay_ns = Some(SECOND);
             stage.situation.workers[1].run_delay_ns = Some(SECOND + ms.min(10) * MS);
         },
-        " In the last 3.00 s the kernel did not run thread w1 for 10.0ms.",
+        " In the last 3.00 s the kernel did not run w1 for 10.0ms.",
     );
     check(
         &mut |stage, ms| {

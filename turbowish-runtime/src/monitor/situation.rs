@@ -244,7 +244,8 @@ impl SituationBuilder<'_> {
             .filter(polls)
             .map(|thread| WorkerThread {
                 id: thread.index.into(),
-                name: thread.name.to_string(),
+                name: self.known.worker(thread.index, &thread.name),
+                thread: thread.name.to_string(),
                 run_delay_ns: thread.os_id.and_then(os_thread::run_delay_ns),
                 poll: self.open(thread),
             });

@@ -239,14 +239,22 @@ impl<'a> NameTable<'a> {
         }
     }
 
-    /// Name of what woke a task: another task, or `thread NAME`.
+    /// Name of a worker as in the list of workers, `w1`; else the name of its thread.
+    pub(super) fn worker(&self, thread: u32, name: &str) -> String {
+        let position = self.workers.get(&thread);
+        position.map_or_else(|| name.to_owned(), |position| format!("w{position}"))
+    }
+
+    /// Name of what woke a task: another task, or `thread w1`, or `thread NAME` of a thread that is
+    /// not in the list of workers.
     pub(super) fn waker(&self, by: u64) -> Option<String> {
         if by & THREAD == 0 {
             return self.name(by);
         }
         // The name of an ended thread is unknown.
-        let name = self.threads.get(&(by as u32))?;
-        Some(format!("thread {name}"))
+        let thread = by as u32;
+        let name = self.threads.get(&thread)?;
+        Some(format!("thread {}", self.worker(thread, name)))
     }
 
     /// Name of a live or ended task; `None` for 0.

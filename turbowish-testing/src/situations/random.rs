@@ -280,6 +280,7 @@ fn worker() -> impl Strategy<Value = WorkerThread> {
         WorkerThread {
             id: n,
             name: format!("w{n}"),
+            thread: "tokio-rt-worker".to_owned(),
             run_delay_ns,
             poll,
         }

@@ -52,9 +52,9 @@ rules! {
     /// A task begins with a call that is not polled here, or is another task's.
     NotARoot "not_a_root" "its root is not polled on this thread, or is the root of another task";
     /// A task that is over does something.
-    EndedTask "ended_task" "it is over";
+    EndedTask "ended_task" "it has ended";
     /// A task is over and its root lives.
-    TaskOutlived "task_outlived" "it is over, and its root lives";
+    TaskOutlived "task_outlived" "it has ended, and its root lives";
     /// A task does something on a thread that does not poll it.
     TaskElsewhere "task_elsewhere" "it does something on a thread that does not poll it";
     /// More wakers are dropped than there are.

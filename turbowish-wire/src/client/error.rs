@@ -22,6 +22,13 @@ pub enum ClientError {
         /// Whether a process with this ID exists.
         alive: bool,
     },
+    /// No process of this user has this name, or several have.
+    Name {
+        /// The requested name.
+        name: String,
+        /// The process IDs of those that have it.
+        pids: Vec<u32>,
+    },
     /// No connection could be made.
     Unreachable {
         /// The target of the connection.
@@ -126,6 +133,7 @@ impl fmt::Display for ClientError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoProcess { pid, alive } => no_process(f, *pid, *alive),
+            Self::Name { name, pids } => not_one(f, name, pids),
             Self::Unreachable { target, cause } => write!(
                 f,
                 "cannot connect to {target}: {cause}; `turbowish ps` lists the processes of this host"
@@ -178,6 +186,21 @@ impl fmt::Display for ClientError {
             ),
         }
     }
+}
+
+fn not_one(f: &mut fmt::Formatter<'_>, name: &str, pids: &[u32]) -> fmt::Result {
+    if pids.is_empty() {
+        return write!(
+            f,
+            "there is no process {name}: `turbowish ps` lists those you can attach to"
+        );
+    }
+    let each: Vec<String> = pids.iter().map(u32::to_string).collect();
+    let (count, each) = (pids.len(), each.join(", "));
+    write!(
+        f,
+        "{count} processes have the name {name}; choose one by its ID: {each}"
+    )
 }
 
 fn no_process(f: &mut fmt::Formatter<'_>, pid: u32, alive: bool) -> fmt::Result {
@@ -328,6 +351,13 @@ mod tests {
                     target: "127.0.0.1:6680".into(),
                 },
                 "127.0.0.1:6680 requires a token: set TURBOWISH_TOKEN to that of the process",
+            ),
+            (
+                ClientError::Name {
+                    name: "kv".into(),
+                    pids: vec![7, 9],
+                },
+                "2 processes have the name kv; choose one by its ID: 7, 9",
             ),
             (
                 ClientError::NoProcess {

@@ -19,6 +19,8 @@ use crate::handshake::{ANSWER_BYTES, Caller, HandshakeFault, VERSION};
 pub enum Target {
     /// A process of this user on this host, found by its socket.
     Pid(u32),
+    /// The only process of this user on this host with this name.
+    Name(String),
     /// A Unix socket by its path.
     Socket(PathBuf),
     /// A process that listens on TCP.
@@ -51,6 +53,7 @@ impl Target {
     pub(super) async fn open(&self) -> Result<Channel, ClientError> {
         match self {
             Self::Pid(pid) => open_pid(*pid).await,
+            Self::Name(name) => super::named::open(name).await,
             Self::Socket(path) => self.local(UnixStream::connect(path).await).await,
             Self::Tcp { addr, token } => {
                 let stream = tcp(addr).await.map_err(|cause| self.unreachable(cause))?;
@@ -187,6 +190,7 @@ impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Pid(pid) => write!(f, "process {pid}"),
+            Self::Name(name) => write!(f, "process {name}"),
             Self::Socket(path) => write!(f, "{}", path.display()),
             Self::Tcp { addr, .. } => f.write_str(addr),
         }

@@ -81,7 +81,7 @@ pub(crate) fn integer(out: &mut Writer, name: &str, n: Option<i128>) {
 pub(crate) const fn unit(unit: Unit) -> &'static str {
     match unit {
         Unit::Duration => "ns",
-        Unit::Share | Unit::Trend => "ppb",
+        Unit::Share | Unit::Trend | Unit::Average => "ppb",
         Unit::Rate => "micro_per_s",
         Unit::Bytes => "bytes",
         Unit::Count | Unit::Text | Unit::Place => "count",

@@ -17,12 +17,38 @@ const SIGNATURE: usize = 6;
 /// Maximal size of a file in bytes; a larger one is not handwritten source.
 const LONGEST: u64 = 4 << 20;
 
+/// Where source files with relative names are searched: in the folders that the user names, then in
+/// the current folder; if the process runs on this host, also in its folder and in those above its
+/// executable, where cargo builds it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Roots<'a> {
+    /// The folders of `--source`.
+    pub(crate) named: &'a [PathBuf],
+    /// The process, if it runs on this host.
+    pub(crate) pid: Option<u32>,
+}
+
+impl Roots<'_> {
+    fn folders(&self) -> Vec<PathBuf> {
+        let mut folders = self.named.to_vec();
+        folders.push(PathBuf::new());
+        let Some(pid) = self.pid else { return folders };
+        folders.push(PathBuf::from(format!("/proc/{pid}/cwd")));
+        let program = fs::read_link(format!("/proc/{pid}/exe")).unwrap_or_default();
+        // Not the root of all folders: a name relative to it is a name in any program.
+        let above = program.ancestors().skip(1);
+        folders.extend(
+            above
+                .filter(|path| path.parent().is_some())
+                .map(PathBuf::from),
+        );
+        folders
+    }
+}
+
 /// `conn.rs:88 |  self.repl.send(cmd).await?;`, a line for each location that can be read.
-///
-/// Files are searched relative to the current folder, and to the folder of the process if it runs
-/// on this host.
-pub(crate) fn lines(alert: &Alert, pid: Option<u32>) -> Vec<String> {
-    let folders = folders(pid);
+pub(crate) fn lines(alert: &Alert, roots: Roots<'_>) -> Vec<String> {
+    let folders = roots.folders();
     let found: Vec<(String, String)> = places(alert)
         .into_iter()
         .filter_map(|place| Some((name(place), line(place, &folders)?)))
@@ -36,8 +62,8 @@ pub(crate) fn lines(alert: &Alert, pid: Option<u32>) -> Vec<String> {
 
 /// The await point and the line before it, with its columns marked; a line that says so if the
 /// source has changed.
-pub(crate) fn around(place: &Place, pid: Option<u32>) -> Vec<String> {
-    let Some(source) = found(&place.file, &folders(pid)) else {
+pub(crate) fn around(place: &Place, roots: Roots<'_>) -> Vec<String> {
+    let Some(source) = found(&place.file, &roots.folders()) else {
         return Vec::new();
     };
     excerpt(place, &source).unwrap_or_else(|| {
@@ -81,8 +107,8 @@ fn excerpt(place: &Place, source: &str) -> Option<Vec<String>> {
 }
 
 /// `async fn write(&self, id: usize) -> io::Result<()>`, the first line of a proc's signature.
-pub(crate) fn signature(proc: &str, file: &str, line: u32, pid: Option<u32>) -> Vec<String> {
-    let Some(source) = found(file, &folders(pid)) else {
+pub(crate) fn signature(proc: &str, file: &str, line: u32, roots: Roots<'_>) -> Vec<String> {
+    let Some(source) = found(file, &roots.folders()) else {
         return Vec::new();
     };
     let own = proc.rsplit("::").next().unwrap_or(proc);
@@ -111,16 +137,10 @@ fn printable(line: &str) -> String {
     line.chars().map(shown).collect()
 }
 
-/// The current folder, and that of the process if it runs on this host.
-fn folders(pid: Option<u32>) -> Vec<PathBuf> {
-    let own = pid.map(|pid| PathBuf::from(format!("/proc/{pid}/cwd")));
-    [Some(PathBuf::new()), own].into_iter().flatten().collect()
-}
-
-/// The source file on this host: searched relative to the current folder, and to the folder of the
-/// process.
-pub(crate) fn path(file: &str, pid: Option<u32>) -> Option<PathBuf> {
-    let there = folders(pid).into_iter().map(|folder| folder.join(file));
+/// The source file on this host.
+pub(crate) fn path(file: &str, roots: Roots<'_>) -> Option<PathBuf> {
+    let folders = roots.folders().into_iter();
+    let there = folders.map(|folder| folder.join(file));
     let path = { there }.find(|path| is_source(path))?;
     // The canonical name, if it is the same file: a process may see other folders than the console.
     let real = fs::canonicalize(&path).ok();
@@ -196,7 +216,7 @@ fn is_source(path: &Path) -> bool {
 mod tests {
     use turbowish_model::snapshot::Place;
 
-    use super::{excerpt, is_signature, lines, stands};
+    use super::{Roots, excerpt, is_signature, lines, path, stands};
 
     const SOURCE: &str =
         "fn a() {\n    self.db\n        .lock()\n        .await;\n    x.await\n}\n";
@@ -271,15 +291,39 @@ mod tests {
             }),
             ..Alert::default()
         };
+        let own = Roots {
+            pid: Some(std::process::id()),
+            ..Roots::default()
+        };
         let this = concat!(env!("CARGO_MANIFEST_DIR"), "/src/detail/problem/source.rs");
-        let [told] = &lines(&at(this), None)[..] else {
+        let [told] = &lines(&at(this), Roots::default())[..] else {
             panic!("the first line of this file");
         };
         assert!(
             told.starts_with("source.rs:1 |  //! Source excerpts in a record"),
             "{told}"
         );
-        assert!(lines(&at("/dev/zero"), None).is_empty());
-        assert!(lines(&at("src/no/such.rs"), Some(std::process::id())).is_empty());
+        assert!(lines(&at("/dev/zero"), Roots::default()).is_empty());
+        assert!(lines(&at("src/no/such.rs"), own).is_empty());
+    }
+
+    #[test]
+    fn named_folders_are_searched_first() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("src")).unwrap();
+        let file = folder.path().join("src/lib.rs");
+        std::fs::write(&file, "fn other() {}\n").unwrap();
+        let named = [folder.path().to_owned()];
+        let roots = Roots {
+            named: &named,
+            pid: None,
+        };
+        // The package of this test has such a file, too.
+        assert_eq!(path("src/lib.rs", roots), file.canonicalize().ok());
+        assert_ne!(
+            path("src/lib.rs", Roots::default()),
+            file.canonicalize().ok()
+        );
+        assert_eq!(path("src/no/such.rs", roots), None);
     }
 }

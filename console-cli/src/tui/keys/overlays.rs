@@ -208,6 +208,28 @@ pub(super) const OVERLAYS: &[Binding] = &[
         ],
     ),
     bind(
+        Scope::Pause,
+        "y Enter",
+        "pause it",
+        None,
+        &[
+            (char('y'), Action::Yes),
+            (char('Y'), Action::Yes),
+            (key(KeyCode::Enter), Action::Yes),
+        ],
+    ),
+    bind(
+        Scope::Pause,
+        "n Esc",
+        "do not pause it",
+        None,
+        &[
+            (char('n'), Action::Back),
+            (key(KeyCode::Esc), Action::Back),
+            (ctrl('c'), Action::Back),
+        ],
+    ),
+    bind(
         Scope::Leave,
         "r",
         "resume them and quit",

@@ -113,7 +113,7 @@ pub(super) const CONSOLE: &[Binding] = &[
     bind(
         Scope::Watch,
         "p",
-        "pause or resume task",
+        "pause (asks), resume task",
         Some(PAUSE_HINT),
         &[(char('p'), Action::Pause)],
     ),
@@ -154,8 +154,8 @@ pub(super) const CONSOLE: &[Binding] = &[
     ),
     bind(
         Scope::Watch,
-        "1 2 3 4 5",
-        "views: Procs .. Alerts",
+        "1 2 3 4 5 6",
+        "views: Functions, Tasks..",
         None,
         &[
             (char('1'), Action::Open(View::Procs)),
@@ -163,6 +163,7 @@ pub(super) const CONSOLE: &[Binding] = &[
             (char('3'), Action::Open(View::Resources)),
             (char('4'), Action::Open(View::Awaits)),
             (char('5'), Action::Open(View::Alerts)),
+            (char('6'), Action::Open(View::Counters)),
         ],
     ),
     bind(

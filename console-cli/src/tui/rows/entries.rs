@@ -5,7 +5,8 @@ use turbowish_model::snapshot::alert::{Alert, Severity};
 use turbowish_model::snapshot::column::{Style, cell};
 use turbowish_model::snapshot::units::SECOND;
 use turbowish_model::snapshot::{
-    AwaitRow, Place, ProcRow, ResourceRow, Snapshot, Spot, TaskGroup, TaskRow, TaskState,
+    AwaitRow, CounterRow, Place, ProcRow, ResourceRow, Snapshot, Spot, TaskGroup, TaskRow,
+    TaskState,
 };
 
 use super::{Entry, Muted, RowId, Sum};
@@ -255,5 +256,49 @@ impl Entry for Alert {
         let steps = self.steps.iter().map(|step| &step.point);
         let mut points = self.at.iter().chain(steps);
         points.find_map(|point| point.place.as_ref().map(spot))
+    }
+}
+
+impl Entry for CounterRow {
+    const GROUPINGS: &'static [Grouping<Self>] = &[
+        Grouping {
+            name: "counter",
+            key: |row| row.name.clone(),
+        },
+        Grouping {
+            name: "proc",
+            key: |row| row.proc.clone().unwrap_or_default(),
+        },
+    ];
+
+    fn call_it(&mut self, name: String) {
+        self.name = name;
+    }
+
+    const BAR: Option<(&'static str, usize)> = None;
+
+    fn id(&self) -> RowId {
+        RowId::Counter(self.name.clone(), self.proc.clone())
+    }
+
+    fn is(&self, id: &RowId) -> bool {
+        matches!(id, RowId::Counter(name, proc) if *name == self.name && *proc == self.proc)
+    }
+
+    /// A counter is shown in the record of its proc.
+    fn link(&self) -> Link {
+        Link::Proc(self.proc.clone().unwrap_or_default())
+    }
+
+    fn has_record(&self) -> bool {
+        self.proc.is_some()
+    }
+
+    fn detail(&self, _: Style) -> String {
+        detail::counter(self)
+    }
+
+    fn spot(&self) -> Option<Spot> {
+        Some(self.at.clone())
     }
 }

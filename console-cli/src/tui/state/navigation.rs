@@ -10,6 +10,7 @@ use crate::tui::history::History;
 use crate::tui::mutes::Mutes;
 use crate::tui::preview::Preview;
 use crate::tui::record::Record;
+use crate::tui::trend::Trends;
 
 /// Data that have arrived and are not shown yet.
 #[derive(Debug, Default)]
@@ -33,10 +34,11 @@ pub(crate) struct Navigation {
     pub(crate) survey: Option<Box<Snapshot>>,
     /// The entry of the triage list that the open record belongs to, if the user has stepped to it.
     pub(crate) step: Option<Step>,
-    /// The preview, if it is on.
-    pub(crate) preview: Option<Preview>,
+    pub(crate) preview: Preview,
     /// The history of fill levels of resources, recorded in every view.
     pub(crate) lengths: Lengths,
+    /// The last minute of the header's numbers, recorded in every view.
+    pub(crate) trends: Trends,
     pub(crate) history: History,
     /// The sessions with other processes.
     pub(crate) sessions: Vec<Session>,

@@ -1,7 +1,7 @@
 //! The views of the console, and a table for each.
 
 use turbowish_model::snapshot::alert::Alert;
-use turbowish_model::snapshot::{AwaitRow, ProcRow, ResourceRow, TaskRow};
+use turbowish_model::snapshot::{AwaitRow, CounterRow, ProcRow, ResourceRow, TaskRow};
 
 use crate::tui::rows::{AnyTable, Table};
 
@@ -13,16 +13,18 @@ pub(crate) enum View {
     Resources,
     Awaits,
     Alerts,
+    Counters,
 }
 
 impl View {
     /// In the order of the tabs.
-    pub(crate) const ALL: [Self; 5] = [
+    pub(crate) const ALL: [Self; 6] = [
         Self::Procs,
         Self::Tasks,
         Self::Resources,
         Self::Awaits,
         Self::Alerts,
+        Self::Counters,
     ];
 
     /// The digit that opens it.
@@ -33,17 +35,31 @@ impl View {
             Self::Resources => '3',
             Self::Awaits => '4',
             Self::Alerts => '5',
+            Self::Counters => '6',
         }
     }
 
     /// The label of its tab.
     pub(crate) const fn title(self) -> &'static str {
         match self {
-            Self::Procs => "Procs",
+            Self::Procs => "Functions",
             Self::Tasks => "Tasks",
             Self::Resources => "Resources",
             Self::Awaits => "Awaits",
             Self::Alerts => "Alerts",
+            Self::Counters => "Counters",
+        }
+    }
+
+    /// Its name in commands and in the file of settings.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Procs => "procs",
+            Self::Tasks => "tasks",
+            Self::Resources => "resources",
+            Self::Awaits => "awaits",
+            Self::Alerts => "alerts",
+            Self::Counters => "counters",
         }
     }
 
@@ -62,6 +78,7 @@ pub(crate) struct Tables {
     pub(crate) resources: Table<ResourceRow>,
     pub(crate) awaits: Table<AwaitRow>,
     pub(crate) alerts: Table<Alert>,
+    pub(crate) counters: Table<CounterRow>,
 }
 
 impl Tables {
@@ -72,6 +89,7 @@ impl Tables {
             View::Resources => &self.resources,
             View::Awaits => &self.awaits,
             View::Alerts => &self.alerts,
+            View::Counters => &self.counters,
         }
     }
 
@@ -82,6 +100,7 @@ impl Tables {
             View::Resources => &mut self.resources,
             View::Awaits => &mut self.awaits,
             View::Alerts => &mut self.alerts,
+            View::Counters => &mut self.counters,
         }
     }
 }

@@ -40,9 +40,15 @@ impl State {
         }
     }
 
+    /// Whether a view has a tab: few programs have counters.
+    pub(crate) fn has_tab(&self, view: View) -> bool {
+        let is_used = || self.tables.of(View::Counters).counts().total > 0;
+        view != View::Counters || self.view == view || is_used()
+    }
+
     /// Whether a preview is on the screen.
     pub(crate) fn previews(&self) -> bool {
-        let on = self.visit.preview.is_some() && self.record.is_none();
+        let on = self.visit.preview.is_on(self.view) && self.record.is_none();
         on && layout::has_room(self.size)
     }
 
@@ -65,10 +71,7 @@ impl State {
             tasks: rows(View::Tasks),
             resources: rows(View::Resources),
             awaits: rows(View::Awaits),
-            counters: previews.then(|| Asked {
-                limit: record::BESIDE,
-                ..Asked::default()
-            }),
+            counters: rows(View::Counters),
             // All alerts come, whatever the filter of their table: the alert line and the marks
             // need them.
             ..Query::default()

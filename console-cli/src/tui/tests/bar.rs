@@ -144,7 +144,7 @@ fn a_mistake_is_named_and_can_be_mended() {
         "window takes at most 60s (older data is not kept), or start",
     );
     check("theme blue", "theme takes dark, light, mono or auto");
-    check("process kv", "process takes a process ID; 0 lists them");
+    check("process kw", "no process kw is known; 0 lists them");
     check("arm", "accounting in kv is already on");
     check(
         "help me",
@@ -180,8 +180,27 @@ fn what_works_elsewhere_says_where() {
     let none = "no process 4301 answers; 0 lists those that do";
     assert_eq!(fault(&state), Some(none));
     press(&mut state, "Esc");
+    run(&mut state, "process kv");
+    let several = "several processes are named kv; 0 lists them";
+    assert_eq!(fault(&state), Some(several));
+    press(&mut state, "Esc");
     run(&mut state, "process 4300");
     assert!(state.wanted().watch.is_some());
+}
+
+#[test]
+fn a_process_is_switched_to_by_its_name() {
+    let mut state = attached(SMALL);
+    type_line(&mut state, "process gate");
+    // The list is requested while the line is open.
+    let gate = listed(4300, |shown| shown.process.name = "gate".to_owned());
+    tell(
+        &mut state,
+        Message::Listed(vec![listed(4242, |_| ()), gate]),
+    );
+    press(&mut state, "Enter");
+    let peer = state.link.peer.as_ref();
+    assert_eq!(peer.and_then(|peer| peer.pid), Some(4300));
 }
 
 #[test]

@@ -9,10 +9,11 @@ use crate::tui::message::{Effect, Message};
 use crate::tui::state::State;
 use crate::tui::update::scopes;
 use crate::tui::view::RECORD_HINTS as HINTS;
+use crate::tui::{help, layout};
 
 #[test]
 fn no_key_has_two_meanings_where_it_works() {
-    let together: [&[Scope]; 11] = [
+    let together: [&[Scope]; 12] = [
         &[Scope::Record, Scope::Watch, Scope::Lists, Scope::All],
         &[Scope::Table, Scope::Watch, Scope::Lists, Scope::All],
         &[Scope::Watch, Scope::Lists, Scope::All],
@@ -22,6 +23,7 @@ fn no_key_has_two_meanings_where_it_works() {
         &[Scope::Prompt],
         &[Scope::Command],
         &[Scope::Question],
+        &[Scope::Pause],
         &[Scope::Leave],
         &[Scope::Debugger],
     ];
@@ -63,7 +65,7 @@ fn labels_name_the_keys_that_are_bound() {
             .difference(&named)
             .filter(|key| !key.contains("'Y'"))
             .collect();
-        let question = binding.scope == Scope::Question;
+        let question = matches!(binding.scope, Scope::Question | Scope::Pause);
         assert!(
             question || hidden.is_empty(),
             "{} hides {hidden:?}",
@@ -74,7 +76,7 @@ fn labels_name_the_keys_that_are_bound() {
 
 /// A task is paused.
 fn hold(state: &mut State) {
-    let held = match press(state, "2 p") {
+    let held = match press(state, "2 p y") {
         Some(Effect::Pause(hold)) => hold,
         other => panic!("{other:?}"),
     };
@@ -104,6 +106,7 @@ fn console(scope: Scope) -> State {
         Scope::Prompt => "/ d b Enter / ^U c o Enter / Up Lt",
         Scope::Command => ": p r o c s Enter : t a s k s Enter : Up Lt",
         Scope::Question => "a",
+        Scope::Pause => "2 p",
         Scope::Leave => {
             hold(&mut state);
             "q"
@@ -159,14 +162,13 @@ fn the_hints_of_a_record_are_keys_that_work_there() {
 
 #[test]
 fn what_help_shows_fits_its_columns() {
-    for binding in KEYS.iter().filter(|b| {
-        matches!(
-            b.scope,
-            Scope::All | Scope::Watch | Scope::Lists | Scope::Table
-        )
-    }) {
-        assert!(binding.label.len() <= 10, "{}", binding.label);
-        assert!(binding.help.len() <= 25, "{}", binding.help);
+    for (at, binding) in layout::helped().enumerate() {
+        let (keys, words) = match at < layout::key_lines() {
+            true => help::LEFT,
+            false => help::RIGHT,
+        };
+        assert!(binding.label.len() <= keys, "{}", binding.label);
+        assert!(binding.help.len() <= words, "{}", binding.help);
     }
 }
 

@@ -26,6 +26,7 @@ fn where_it_works(scope: Scope) -> &'static str {
         Scope::Prompt => "filter line",
         Scope::Command => "command line",
         Scope::Question => "a question",
+        Scope::Pause => "pausing a task",
         Scope::Leave => "quitting with paused tasks",
         Scope::Debugger => "which debugger",
     }

@@ -101,6 +101,7 @@ fn paused_tasks_are_marked() {
     check("paused_record", "2 Enter");
     check("paused_groups", "2 t j j j j");
     check("paused_debugger", "2 j D");
+    check("paused_question", "2 / r e p l Enter p");
 }
 
 /// Selects a task and presses keys.
@@ -126,7 +127,7 @@ fn hold(state: &State, name: &str) -> PausedTask {
 
 #[test]
 fn p_pauses_what_is_selected_or_open_and_lets_go_on_what_is_paused() {
-    for keys in ["p", "Enter p"] {
+    for keys in ["p y", "p Y", "p Enter", "Enter p y"] {
         let (state, effect) = effect("repl-1", keys);
         assert_eq!(effect, Some(Effect::Pause(hold(&state, "repl-1"))));
         // Also before the process has answered.
@@ -140,6 +141,33 @@ fn p_pauses_what_is_selected_or_open_and_lets_go_on_what_is_paused() {
         let (state, effect) = effect("expiry", keys);
         let hold = hold(&state, "expiry");
         assert_eq!(effect, Some(Effect::Debug { hold, lldb }));
+    }
+}
+
+#[test]
+fn p_asks_and_any_other_key_leaves_the_task_alone() {
+    for keys in [
+        "p",
+        "p n",
+        "p Esc",
+        "p ^C",
+        "p q",
+        "p p",
+        "p j",
+        "p Space",
+        "Enter p x",
+    ] {
+        let (mut state, effect) = effect("repl-1", keys);
+        assert_eq!(effect, None, "{keys}");
+        assert_eq!(state.wanted().holds, [], "{keys}");
+        assert_eq!(state.overlay.is_some(), keys == "p", "{keys}");
+        // Nothing is pending: the next p asks again.
+        if keys != "p" {
+            press(&mut state, "p");
+        }
+        let last = screen(&state).lines().last().map(str::to_owned);
+        let asked = " Pause repl-1? It is not polled until it is resumed. y pause, Esc no";
+        assert_eq!(last.as_deref().map(str::trim_end), Some(asked), "{keys}");
     }
 }
 
@@ -226,7 +254,7 @@ fn p_again_is_for_the_same_task_and_counts_from_what_was_asked_for_last() {
     until(&mut state, 1);
     arrives(&mut state, kv());
     press(&mut state, "2 : s o r t Space p o l l s Enter");
-    let Some(Effect::Pause(hold)) = press(&mut state, "p") else {
+    let Some(Effect::Pause(hold)) = press(&mut state, "p y") else {
         panic!("the first row goes on");
     };
     assert_eq!(press(&mut state, "p"), None);
@@ -237,7 +265,7 @@ fn p_again_is_for_the_same_task_and_counts_from_what_was_asked_for_last() {
     assert_eq!(press(&mut state, "p"), Some(Effect::Resume(hold.clone())));
     assert_eq!(press(&mut state, "p"), None);
     tell(&mut state, Message::Resumed(hold.clone(), Ok(())));
-    assert_eq!(press(&mut state, "p"), Some(Effect::Pause(hold.clone())));
+    assert_eq!(press(&mut state, "p y"), Some(Effect::Pause(hold.clone())));
     tell(&mut state, Message::Paused(hold.clone(), Ok(())));
     // They do, and the row has another place.
     shows(&mut state, 10, &hold, true);

@@ -1,7 +1,9 @@
 //! The preview: its visibility, its requests and its links.
 
+use turbowish_model::snapshot::ProcRow;
+
 use super::alerts::{deadlock, long_poll};
-use super::fixture::{alarmed, attached, press, screen, tell};
+use super::fixture::{alarmed, arrives, attached, kv, press, screen, tell, until};
 use crate::tui::layout;
 use crate::tui::message::{Message, Mouse};
 use crate::tui::preview;
@@ -24,21 +26,26 @@ fn it_is_of_the_selected_row() {
         press(&mut state, keys);
         assert_eq!(title(&state), expected, "after {keys:?}");
     };
-    check(SIZE, "", "");
-    check(SIZE, "v", "-- preview: kv::conn::read_frame ");
-    check(SIZE, "v j", "-- preview: kv::conn::write_reply ");
-    check(SIZE, "v v", "");
+    // It is there by itself where the rows leave room for it.
+    check(SIZE, "", "-- preview: kv::conn::read_frame ");
+    check(SIZE, "j", "-- preview: kv::conn::write_reply ");
+    check(SIZE, "v", "");
+    check(SIZE, "v v", "-- preview: kv::conn::read_frame ");
+    check(SIZE, "2", "");
     check(SIZE, "2 v", "-- preview: repl-1 ");
-    check(SIZE, "v 3 j", "-- preview: mpsc repl ");
-    check(SIZE, "v 4 j", "-- preview: kv::snapshot::write ");
-    check(SIZE, "v 5", "-- preview: deadlock ");
-    check(SIZE, "v 2 t", "-- preview: repl-1 ");
-    check(SIZE, "v 2 t j", "-- preview ");
-    check(SIZE, "v 2 / n o b o d y Enter", "-- preview ");
+    check(SIZE, "2 v 1", "-- preview: kv::conn::read_frame ");
+    check(SIZE, "3 j", "-- preview: mpsc repl ");
+    check(SIZE, "v 3 j", "");
+    check(SIZE, "4 j", "-- preview: kv::snapshot::write ");
+    check(SIZE, "5", "-- preview: deadlock ");
+    check(SIZE, "2 v t", "-- preview: repl-1 ");
+    check(SIZE, "2 v t j", "-- preview ");
+    check(SIZE, "2 v / n o b o d y Enter", "-- preview ");
     // A record is told in full, and the preview is there again behind it.
-    check(SIZE, "v Enter", "");
-    check(SIZE, "v Enter H", "-- preview: kv::conn::read_frame ");
+    check(SIZE, "Enter", "");
+    check(SIZE, "Enter H", "-- preview: kv::conn::read_frame ");
     for small in [(159, 40), (160, 39), (80, 24), (64, 9)] {
+        check(small, "", "");
         check(small, "v", "");
     }
 }
@@ -50,13 +57,14 @@ fn without_room_it_says_how_much_it_needs() {
     let told = "! the preview needs 160x40; this terminal has 120x40; Enter opens the record";
     assert_eq!(screen(&state).lines().nth(1), Some(told));
     // It was not switched on behind one's back.
+    press(&mut state, "2");
     tell(&mut state, Message::Resize(SIZE.0, SIZE.1));
     assert_eq!(title(&state), "");
     press(&mut state, "v");
     tell(&mut state, Message::Resize(80, 24));
     assert_eq!(title(&state), "");
     tell(&mut state, Message::Resize(SIZE.0, SIZE.1));
-    assert_eq!(title(&state), "-- preview: kv::conn::read_frame ");
+    assert_eq!(title(&state), "-- preview: stats ");
 }
 
 #[test]
@@ -68,18 +76,18 @@ fn it_asks_for_what_a_record_tells() {
         let limit = |rows: Option<turbowish_model::query::Rows>| rows.map(|rows| rows.limit);
         [query.procs, query.tasks, query.awaits, query.counters].map(limit)
     };
-    assert_eq!(asked(""), [Some(5_000), Some(200), Some(200), None]);
+    assert_eq!(asked("v"), [Some(5_000), Some(200), Some(200), Some(200)]);
     let all = [Some(5_000), Some(1_000), Some(1_000), Some(1_000)];
-    assert_eq!(asked("v"), all);
+    assert_eq!(asked(""), all);
     // Another row, or another word that is looked for, is no reason to ask anew.
-    assert_eq!(asked("v j j"), all);
+    assert_eq!(asked("j j"), all);
     assert_eq!(asked("v v"), asked(""));
 }
 
 #[test]
 fn its_source_is_that_of_its_row() {
     let mut state = attached(SIZE);
-    press(&mut state, "v j");
+    press(&mut state, "j");
     let told = |state: &State| screen(state).contains("async fn told()");
     let excerpt = |state: &State| preview::record(state).and_then(|record| record.excerpt());
     let of_row: Excerpt = excerpt(&state).unwrap();
@@ -111,7 +119,41 @@ fn a_click_follows_its_links() {
     };
     assert_eq!(clicked("2 v j", "mpsc repl"), "Tasks > mpsc repl");
     assert_eq!(clicked("2 v j", "polls 649k"), "Tasks > conn:51022");
-    assert_eq!(clicked("v", "kv::conn::serve"), "Procs > kv::conn::serve");
-    assert_eq!(clicked("v j", "CALLED BY"), "Procs > kv::conn::write_reply");
-    assert_eq!(clicked("3 v j", "conn:51022"), "Resources > conn:51022");
+    assert_eq!(
+        clicked("", "kv::conn::serve"),
+        "Functions > kv::conn::serve"
+    );
+    assert_eq!(
+        clicked("j", "CALLED BY"),
+        "Functions > kv::conn::write_reply"
+    );
+    assert_eq!(clicked("3 j", "conn:51022"), "Resources > conn:51022");
+}
+
+/// Tasks come and go: the table must not jump with each of them.
+#[test]
+fn a_few_rows_more_do_not_hide_it() {
+    let shown_with = |counts: &[usize]| {
+        let mut state = attached(SIZE);
+        for (second, count) in (1..).zip(counts) {
+            let mut snapshot = kv();
+            let row = snapshot.procs.rows[0].clone();
+            let rows = (0..*count).map(|n| ProcRow {
+                proc: format!("kv::p{n}"),
+                ..row.clone()
+            });
+            snapshot.procs.rows = rows.collect();
+            until(&mut state, second);
+            arrives(&mut state, snapshot);
+        }
+        !title(&state).is_empty()
+    };
+    let room = usize::from(layout::screen(SIZE, true).table.height);
+    // It was there before, with fewer rows.
+    assert!(shown_with(&[room]));
+    assert!(shown_with(&[room + 1]));
+    assert!(!shown_with(&[room * 2]));
+    assert!(!shown_with(&[room * 2, room + 1]));
+    assert!(shown_with(&[room * 2, room]));
+    assert!(!shown_with(&[0]));
 }

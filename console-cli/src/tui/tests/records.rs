@@ -240,7 +240,7 @@ fn the_worst_things_are_stepped_through() {
     assert_eq!(told, expected);
     press(&mut state, "N");
     assert_eq!(standing(&state), expected[7]);
-    assert_eq!(path(&state), "Procs > expiry");
+    assert_eq!(path(&state), "Functions > expiry");
     // Stepping is one visit.
     press(&mut state, "Esc");
     assert_eq!(path(&state), "");
@@ -266,7 +266,7 @@ fn the_worst_things_are_those_of_now_while_a_record_is_open() {
     let mut state = attached((120, 40));
     assert_eq!(state.wanted().survey, None);
     press(&mut state, "n");
-    assert_eq!(path(&state), "Procs > stats");
+    assert_eq!(path(&state), "Functions > stats");
     assert_eq!(
         standing(&state),
         "1 of 9 worst: polling for 2.10 s   n next"
@@ -300,7 +300,7 @@ fn the_worst_things_are_those_of_now_while_a_record_is_open() {
     tell(&mut state, Message::Survey(Box::new(later("stats", 0))));
     assert_eq!(standing(&state), "no longer a problem   n next");
     press(&mut state, "n");
-    assert_eq!(path(&state), "Procs > wal");
+    assert_eq!(path(&state), "Functions > wal");
     assert_eq!(standing(&state), "1 of 1 worst: ready 1.40 s   n next");
     // A display that is frozen stands.
     press(&mut state, "Space");
@@ -332,7 +332,7 @@ fn two_histograms_stand_side_by_side_or_one_below_the_other() {
     let lines: Vec<&str> = beside.lines().collect();
     let first = lines
         .iter()
-        .position(|line| line.contains("HOLD per poll"))
+        .position(|line| line.contains("POLL length"))
         .unwrap();
     let bar = lines[first].find('|').unwrap();
     let last = lines

@@ -86,11 +86,11 @@ fn preview() {
     let all = [deadlock(), long_poll()];
     for size in [(160, 40), LARGE] {
         for (name, keys) in [
-            ("preview_procs", "v j j j j j"),
+            ("preview_procs", "j j j j j"),
             ("preview_tasks", "2 v j j"),
-            ("preview_resources", "3 v j"),
-            ("preview_alerts", "5 v"),
-            ("preview_group", "2 t j v"),
+            ("preview_resources", "3 j"),
+            ("preview_alerts", "5"),
+            ("preview_group", "2 t j"),
         ] {
             let mut state = alarmed(size, all.to_vec());
             press(&mut state, keys);

@@ -30,21 +30,21 @@ fn columns_are_chosen_and_moved() {
         let titles: Vec<&str> = titles.split_whitespace().collect();
         assert_eq!(titles.join(" "), expected, "after {keys:?}");
     };
-    let all = "PROC RUN%v CALL/s RUNp50 RUNp99 HOLp99 LONGEST";
+    let all = "PROC RUN%v CALL/s RUNp50 RUNp99 POLp99 LONGEST";
     check("", all);
     check("c Esc", all);
-    check("c Space Esc", "PROC CALL/s RUNp50 RUNp99 HOLp99 LONGEST");
-    check("c J Esc", "PROC CALL/s RUN%v RUNp50 RUNp99 HOLp99 LONGEST");
+    check("c Space Esc", "PROC CALL/s RUNp50 RUNp99 POLp99 LONGEST");
+    check("c J Esc", "PROC CALL/s RUN%v RUNp50 RUNp99 POLp99 LONGEST");
     check(
         "c j j K K Esc",
-        "PROC RUNp50 RUN%v CALL/s RUNp99 HOLp99 LONGEST",
+        "PROC RUNp50 RUN%v CALL/s RUNp99 POLp99 LONGEST",
     );
     check("c K Esc", all);
     check("c Space Space = Esc", all);
     // What was hidden and shown again stands at the end.
     check(
         "c Space j j j j j Space c",
-        "PROC CALL/s RUNp50 RUNp99 HOLp99 LONGEST RUN%v",
+        "PROC CALL/s RUNp50 RUNp99 POLp99 LONGEST RUN%v",
     );
 }
 
@@ -52,7 +52,7 @@ fn columns_are_chosen_and_moved() {
 fn groups_add_up_and_unfold() {
     let mut state = alarmed((120, 40), vec![deadlock()]);
     press(&mut state, "2 t j");
-    assert!(line(&state, 5).contains("by root"), "{}", line(&state, 5));
+    assert!(line(&state, 6).contains("by root"), "{}", line(&state, 6));
     let of_conn = screen(&state);
     let of_conn = of_conn
         .lines()
@@ -72,13 +72,13 @@ fn groups_add_up_and_unfold() {
     assert!(screen(&state).contains("\n>X-50x conn:*"));
     press(&mut state, "Enter t");
     assert!(
-        line(&state, 5).contains("by await point"),
+        line(&state, 6).contains("by await point"),
         "{}",
-        line(&state, 5)
+        line(&state, 6)
     );
     assert!(screen(&state).contains("49x conn:*"), "{}", screen(&state));
     press(&mut state, "t t");
-    assert!(!line(&state, 5).contains("by "), "{}", line(&state, 5));
+    assert!(!line(&state, 6).contains("by "), "{}", line(&state, 6));
 }
 
 /// The server with more tasks than it sends, which it has added up by their roots.

@@ -219,7 +219,7 @@ fn a_selected_row_that_was_not_sent_is_not_said_to_have_ended() {
         let shown = screen(&state);
         assert!(shown.contains("(not sent)") && !shown.contains("(ended)"));
         // It may well be there to be paused.
-        let asked = press(&mut state, "p");
+        let asked = press(&mut state, "p Enter");
         assert!(matches!(asked, Some(Effect::Pause(_))), "{asked:?}");
     }
 }

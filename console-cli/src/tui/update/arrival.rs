@@ -15,6 +15,7 @@ use crate::tui::history::History;
 use crate::tui::mutes::Mutes;
 use crate::tui::record::Record;
 use crate::tui::state::{Listed, Overlay, Peer, PeerState, Picker, State, View, Watched};
+use crate::tui::trend::Trends;
 
 /// A snapshot arrived: it is shown at once, or held while the display is frozen or keys are being
 /// pressed.
@@ -32,6 +33,7 @@ pub(super) fn snapshot(state: &mut State, mut snapshot: Box<Snapshot>) {
     let rows = &snapshot.resources.rows;
     let (uptime_ns, pace_ns) = (snapshot.process.uptime_ns, state.pace_ns());
     state.visit.lengths.note(uptime_ns, pace_ns, rows);
+    state.visit.trends.note(&snapshot);
     state.pending.held = Some(snapshot);
     state.pending.of = subject(state);
     show_held(state);
@@ -199,6 +201,7 @@ pub(super) fn attach(state: &mut State, peer: Peer) {
     state.visit.survey = None;
     state.visit.step = None;
     state.visit.lengths.clear();
+    state.visit.trends = Trends::default();
     state.visit.history = History::default();
     state.visit.mutes = Mutes::default();
     state.pending.held = None;

@@ -10,7 +10,7 @@ use crate::tui::commands::{self, Does};
 use crate::tui::keys::{Action, KEYS, Scope};
 use crate::tui::message::Effect;
 use crate::tui::rows::{Entry, Order};
-use crate::tui::state::{HelpPage, Overlay, Peer, State, Typed, typed};
+use crate::tui::state::{HelpPage, Listed, Overlay, Peer, State, Typed, typed};
 
 /// Opens the empty command line.
 pub(super) fn open(state: &mut State) {
@@ -192,23 +192,27 @@ fn sort_by(state: &mut State, key: &str) -> Result<(), String> {
 }
 
 fn process(state: &mut State, word: &str) -> Result<(), String> {
-    let Ok(pid) = word.parse::<u32>() else {
-        return Err("process takes a process ID; 0 lists them".to_owned());
+    let pid = word.parse::<u32>().ok();
+    let is_meant = |one: &&Listed| match (pid, &one.answer) {
+        (Some(pid), _) => one.peer.pid == Some(pid),
+        (None, Ok(shown)) => shown.process.name == word,
+        (None, Err(_)) => false,
     };
-    let listed = state.listed.iter().flatten();
-    let known = listed
-        .map(|one| &one.peer)
-        .find(|peer| peer.pid == Some(pid));
-    let peer = match known {
-        Some(peer) => peer.clone(),
-        // The watched process is not given up for one that does not answer.
-        None if state.listed.is_some() => {
-            return Err(format!("no process {pid} answers; 0 lists those that do"));
+    let mut meant = state.listed.iter().flatten().filter(is_meant);
+    let peer = match (meant.next(), meant.next(), pid) {
+        (Some(_), Some(_), _) => {
+            return Err(format!("several processes are named {word}; 0 lists them"));
         }
-        None => Peer {
+        (Some(one), None, _) => one.peer.clone(),
+        // The watched process is not given up for one that does not answer.
+        (None, _, _) if state.listed.is_some() => {
+            return Err(format!("no process {word} answers; 0 lists those that do"));
+        }
+        (None, _, Some(pid)) => Peer {
             pid: Some(pid),
             target: Target::Pid(pid),
         },
+        (None, _, None) => return Err(format!("no process {word} is known; 0 lists them")),
     };
     sessions::turn(state, peer);
     Ok(())

@@ -13,7 +13,8 @@ use crate::tui::record::{self, RecordRow};
 use crate::tui::rows::Absent;
 use crate::tui::state::{Overlay, PauseRequest, PausedTask, Phase, Question, State, View};
 
-/// Pauses or resumes the task that is selected or open, or asks which debugger to attach to it.
+/// Resumes the task that is selected or open, asks whether to pause it, or which debugger to attach
+/// to it.
 pub(super) fn act(state: &mut State, action: Action) -> Option<Effect> {
     if state.record.is_none()
         && state.view == View::Tasks
@@ -41,7 +42,8 @@ pub(super) fn act(state: &mut State, action: Action) -> Option<Effect> {
     }
 }
 
-/// Pauses or resumes a task. The last request counts, until data have arrived that show it.
+/// Resumes a task, or asks whether to pause it. The last request counts, until data have arrived
+/// that show it.
 fn toggle(state: &mut State, hold: PausedTask, paused: bool) -> Option<Effect> {
     let mut toggles = state.visit.toggles.iter();
     let paused = match toggles.find(|toggle| toggle.hold.is(&hold)) {
@@ -53,18 +55,30 @@ fn toggle(state: &mut State, hold: PausedTask, paused: bool) -> Option<Effect> {
         Some(toggle) => toggle.paused,
         None => paused,
     };
-    forget_toggle(state, &hold);
-    state.visit.toggles.push(PauseRequest {
-        hold: hold.clone(),
-        paused: !paused,
-        answered_ns: None,
-    });
     if paused {
+        request(state, &hold, false);
         return Some(Effect::Resume(hold));
     }
+    state.overlay = Some(Overlay::Question(Question::Pause(hold)));
+    None
+}
+
+/// Pauses a task: the question was answered with yes.
+pub(super) fn pause(state: &mut State, hold: PausedTask) -> Effect {
+    request(state, &hold, true);
     // From now on, so that an exit before the answer asks about it, too.
     remember(state, &hold);
-    Some(Effect::Pause(hold))
+    Effect::Pause(hold)
+}
+
+/// What is asked of the process for a task, in place of an earlier request.
+fn request(state: &mut State, hold: &PausedTask, paused: bool) {
+    forget_toggle(state, hold);
+    state.visit.toggles.push(PauseRequest {
+        hold: hold.clone(),
+        paused,
+        answered_ns: None,
+    });
 }
 
 fn forget_toggle(state: &mut State, hold: &PausedTask) {

@@ -52,7 +52,7 @@ pub(super) fn act(state: &mut State, action: Action) -> Option<Effect> {
         return close(state, overlay, action);
     }
     match overlay {
-        Overlay::Question(question) => return answer(question, action),
+        Overlay::Question(question) => return answer(state, question, action),
         Overlay::Help { page, scroll } => return on_help(state, action, page, scroll),
         Overlay::Command(typed) => return bar::act(state, action, typed),
         Overlay::Picker(picker) => return picker::act(state, action, picker),
@@ -64,12 +64,13 @@ pub(super) fn act(state: &mut State, action: Action) -> Option<Effect> {
 }
 
 /// The effect of the answer to a question.
-fn answer(question: Question, action: Action) -> Option<Effect> {
+fn answer(state: &mut State, question: Question, action: Action) -> Option<Effect> {
     match (question, action) {
         (Question::Switch { arm: true }, Action::Yes) => Some(Effect::Switch(Accounting::Armed)),
         (Question::Switch { arm: false }, Action::Yes) => {
             Some(Effect::Switch(Accounting::Disarmed))
         }
+        (Question::Pause(hold), Action::Yes) => Some(hold::pause(state, hold)),
         (Question::Leave, Action::Resume) => Some(Effect::Leave { keep: false }),
         (Question::Leave, Action::Keep) => Some(Effect::Leave { keep: true }),
         (Question::Debugger(hold), Action::Gdb) => Some(Effect::Debug { hold, lldb: false }),

@@ -65,6 +65,7 @@ fn at_hand(state: &State) -> Option<Snapshot> {
         tasks: state.tables.tasks.page().clone(),
         resources: state.tables.resources.page().clone(),
         awaits: state.tables.awaits.page().clone(),
+        counters: state.tables.counters.page().clone(),
         ..shown.clone()
     })
 }

@@ -149,7 +149,7 @@ fn lost(state: &State) -> String {
     let reasons = shown.lost.reasons();
     let told: Vec<String> = reasons
         .filter(|(_, reason)| recent || !reason.at_switch)
-        .map(|(n, reason)| format!("{} {}", units::count(n), reason.what))
+        .map(|(n, reason)| format!("{} {}", units::count(n), reason.what(n)))
         .collect();
     if told.is_empty() {
         String::new()

@@ -5,8 +5,6 @@ use turbowish_model::snapshot::Snapshot;
 use turbowish_model::snapshot::report;
 use turbowish_model::snapshot::units;
 
-use super::tasks;
-
 /// ` in polls 227.4% of 400%   covered 55 of 57 tasks   lost 0   overhead ~1.4% + monitor 0.2%`
 pub(super) fn line(shown: &Snapshot, width: usize) -> Line<'static> {
     Line::from(fitting(&format!(" {}   ", polls(shown)), "", shown, width))
@@ -40,7 +38,7 @@ pub(super) fn fitting(text: &str, of: &str, shown: &Snapshot, width: usize) -> S
 
 /// `covered 55 of 57 tasks`
 fn covered(shown: &Snapshot) -> String {
-    let ours = units::count(tasks::alive(shown));
+    let ours = units::count(report::covered(shown));
     let all = shown
         .process
         .runtime_tasks

@@ -117,6 +117,18 @@ pub(super) fn draw_no_alerts(state: &State, frame: &mut Frame<'_>, screen: &Scre
     tell(state, what, todo, frame, screen);
 }
 
+/// The view of counters is open, and the program has none.
+pub(super) fn no_counters(state: &State) -> bool {
+    let table = &state.tables.counters;
+    state.view == View::Counters && table.counts().total == 0 && table.filter().is_empty()
+}
+
+pub(super) fn draw_no_counters(state: &State, frame: &mut Frame<'_>, screen: &ScreenLayout) {
+    let what = "The program has counted nothing: no counter or gauge was used.";
+    let todo = "Do: write turbowish::counter!(\"requests\") where something happens";
+    tell(state, what, todo, frame, screen);
+}
+
 /// Both lines, in place of the table.
 fn tell(state: &State, what: &str, todo: &str, frame: &mut Frame<'_>, screen: &ScreenLayout) {
     let width = usize::from(state.size.0);

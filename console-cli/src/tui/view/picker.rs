@@ -6,9 +6,9 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use turbowish_model::snapshot::column;
 use turbowish_model::snapshot::units::{self, Micro};
-use turbowish_model::snapshot::{Accounting, Snapshot};
+use turbowish_model::snapshot::{Accounting, Snapshot, report};
 
-use super::{alert, hints, put, tasks, text};
+use super::{alert, hints, put, text};
 use crate::commands::ps;
 use crate::theme::{Palette, Role};
 use crate::tui::layout::ScreenLayout;
@@ -181,7 +181,7 @@ fn answered(snapshot: &Snapshot, micro: Micro) -> String {
         units::duration(process.uptime_ns, micro),
         text::left(if armed { "armed" } else { "disarmed" }, 8),
         unless_disarmed(units::share(units::ppb(busy, snapshot.window_ns))),
-        unless_disarmed(units::count(tasks::alive(snapshot))),
+        unless_disarmed(units::count(report::covered(snapshot))),
         text::left(&ps::alerts(snapshot), ALERTS),
         base_name(&process.command),
     )

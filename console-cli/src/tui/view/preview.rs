@@ -16,6 +16,7 @@ pub(super) fn draw(state: &State, frame: &mut Frame<'_>, area: Rect) {
     let Some(open) = preview::record(state) else {
         put(frame, area, 0, title(state, "preview", area));
         let told = match state.table().selected() {
+            Some(row) if state.table().is_folded(row).is_none() => "   this row has no record",
             Some(_) => "   a group has no record; l unfolds it",
             None => "   no row is selected",
         };

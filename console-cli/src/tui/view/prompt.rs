@@ -101,6 +101,10 @@ pub(super) fn question(
     let text = match question {
         Question::Switch { arm: true } => format!(" Arm accounting in {process}? [y/N]"),
         Question::Switch { arm: false } => format!(" Disarm accounting in {process}? [y/N]"),
+        Question::Pause(hold) => {
+            let name = &hold.name;
+            format!(" Pause {name}? It is not polled until it is resumed. y pause, Esc no")
+        }
         Question::Leave => {
             let who = update::who(&state.visit.holds);
             format!(" {who} paused by this console: r resume and quit, k keep paused, s stay")

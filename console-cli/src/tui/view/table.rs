@@ -68,7 +68,7 @@ fn out_of_sight(state: &State, above: usize, end: usize) -> String {
     }
 }
 
-/// `   17 procs      227.4  = time in polls of all workers`
+/// `   17 functions  227.4  = time in polls of all workers`
 fn total(state: &State, columns: &[Placed]) -> Line<'static> {
     let held = state.table().counts().held;
     if state.table().grouping().is_some() {
@@ -83,10 +83,10 @@ fn total(state: &State, columns: &[Placed]) -> Line<'static> {
     let context = state.context();
     let shares =
         (0..held).filter_map(|row| state.table().value(row, second.index, &context).number());
-    let procs = text::left(&format!("{held} procs"), first.width + second.gap);
+    let procs = text::left(&format!("{held} functions"), first.width + second.gap);
     let sum = text::right(&units::share(shares.sum()), second.width);
     Line::from(format!(
-        "{}{procs}{sum}  = time in polls of all workers: every instant of a covered poll is charged to exactly one proc",
+        "{}{procs}{sum}  = time in polls of all workers: every instant of a covered poll is charged to exactly one function",
         " ".repeat(GUTTER)
     ))
 }

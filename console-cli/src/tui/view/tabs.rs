@@ -13,11 +13,10 @@ use crate::tui::state::State;
 pub(super) fn draw(state: &State, frame: &mut Frame<'_>, area: Rect) {
     let palette = state.look.palette;
     let mut spans = Vec::new();
-    for (view, label) in hit_test::tabs(state) {
-        spans.push(if view == state.view {
-            Span::styled(format!(" [{label}]"), palette.style(Role::Title))
-        } else {
-            Span::raw(format!("  {label} "))
+    for (view, tab) in hit_test::tabs(state) {
+        spans.push(match view == state.view {
+            true => Span::styled(tab, palette.style(Role::Title)),
+            false => Span::raw(tab),
         });
     }
     put(

@@ -3,7 +3,7 @@
 use ratatui::text::Line;
 use turbowish_model::snapshot::quantile::Percentile;
 use turbowish_model::snapshot::units;
-use turbowish_model::snapshot::{Snapshot, TasksByState};
+use turbowish_model::snapshot::{Snapshot, TasksByState, report};
 
 use super::{coverage, text};
 use crate::tui::state::State;
@@ -64,17 +64,6 @@ fn wakes(shown: &Snapshot) -> String {
     }
 }
 
-/// Number of live covered tasks.
-pub(super) fn alive(shown: &Snapshot) -> u64 {
-    let TasksByState {
-        polling,
-        ready,
-        waiting,
-        paused,
-    } = shown.tasks_by_state;
-    polling + ready.unwrap_or(0) + waiting + paused
-}
-
 fn states(shown: &Snapshot, between: &str) -> String {
     let TasksByState {
         polling,
@@ -84,7 +73,7 @@ fn states(shown: &Snapshot, between: &str) -> String {
     } = shown.tasks_by_state;
     let mut text = format!(
         "tasks {}: {} polling",
-        units::count(alive(shown)),
+        units::count(report::covered(shown)),
         units::count(polling)
     );
     if let Some(ready) = ready {

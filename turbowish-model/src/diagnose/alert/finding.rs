@@ -1,6 +1,7 @@
 //! Finding: what a rule found in one scan. It has a potential alert, its identity and the parties
 //! that it covers.
 
+use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
@@ -128,7 +129,8 @@ impl Finding {
             id: 0,
             name: worker.name.clone(),
         });
-        self.about(Subject::Named(worker.name.clone()))
+        // Its name is a position among the live workers, which may change.
+        self.about(Subject::Named(format!("thread {}", worker.id)))
     }
 
     /// Sets the await point.

@@ -300,7 +300,7 @@ fn filters_of_procs() {
         ("RUN%>13.1", &["serve"]),
         ("run% > 13.1", &["serve"]),
         ("RUN > 13.1", &["serve"]),
-        ("HOLp99>=10ms", &["write"]),
+        ("POLp99>=10ms", &["write"]),
         ("holp99.9 <= 2ms", &["serve", "get"]),
         ("LONGEST > 5ms", &["write"]),
         ("POLL/s<1 POLL/s>0.1/s", &["write"]),

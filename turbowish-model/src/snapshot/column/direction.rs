@@ -18,7 +18,9 @@ impl<R> Column<R> {
         let key = &*self.key;
         match self.unit {
             Unit::Duration | Unit::Bytes => !NEUTRAL.contains(&key),
-            Unit::Share | Unit::Rate | Unit::Count | Unit::Trend => WORSE.contains(&key),
+            Unit::Share | Unit::Rate | Unit::Average | Unit::Count | Unit::Trend => {
+                WORSE.contains(&key)
+            }
             Unit::Text | Unit::Place => false,
         }
     }

@@ -87,7 +87,8 @@ fn titles_name_columns() {
     for (text, expected) in [
         ("RUN%>5", Some(("run", 4))),
         ("HOLp99.9 < 5ms", Some(("hold_p99.9", 8))),
-        ("HOLp98", None),
+        ("POLp99.9 < 5ms", Some(("hold_p99.9", 8))),
+        ("POLp98", None),
         ("kv::db", None),
     ] {
         let found = titled::<ProcRow>(text);
@@ -129,6 +130,7 @@ fn cells_of_a_proc() {
         ("run", "8.3"),
         ("incl", "213.1"),
         ("yielded", "<0.1"),
+        ("waiting", "<0.01"),
         ("calls", "1.60"),
         ("polls", "4.80"),
         ("live", "0"),
@@ -216,7 +218,7 @@ fn percentiles_are_columns_by_name() {
     for (key, title, width) in [
         ("run_p99.9", "RUNp99.9", 8),
         ("incl_p90", "INCp90", 6),
-        ("poll_p50", "POLp50", 6),
+        ("poll_p50", "OWNp50", 6),
     ] {
         let column = find::<ProcRow>(key).expect("known");
         assert_eq!(

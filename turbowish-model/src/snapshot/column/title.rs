@@ -5,13 +5,21 @@ use alloc::string::{String, ToString};
 
 use super::{Column, Row, find};
 
+/// Former titles of populations, which filters still accept, and their keys.
+const FORMER: [(&str, &str); 1] = [("HOL", "hold")];
+
 /// The column whose title starts a text, in any case, and the length of that title.
 #[must_use]
 pub fn titled<R: Row>(text: &str) -> Option<(Column<R>, usize)> {
     let columns = R::columns().iter();
     let mut columns = columns.map(|column| (&*column.title, &*column.key));
     let families = R::families().iter();
-    let mut families = families.map(|family| (family.title, family.prefix));
+    let mut families = families.flat_map(|family| {
+        let former = FORMER.iter().filter(|(_, prefix)| *prefix == family.prefix);
+        [(family.title, family.prefix)]
+            .into_iter()
+            .chain(former.copied())
+    });
     let (key, length) = longest(text, &mut columns, &mut families)?;
     Some((find(&key)?, length))
 }

@@ -46,6 +46,8 @@ pub enum Value<'a> {
     Share(u64),
     /// A rate in millionths per second.
     Rate(u64),
+    /// An average number, in billionths.
+    Average(u64),
     /// A plain number.
     Count(u64),
     /// A signed number.
@@ -125,6 +127,16 @@ impl<'a> Value<'a> {
         }
     }
 
+    /// The average number of things over a window in which they lasted `sum_ns` in all; no sample
+    /// if the window is empty.
+    #[must_use]
+    pub fn average(sum_ns: u64, window_ns: u64) -> Self {
+        match window_ns {
+            0 => Self::NoSample,
+            _ => Self::Average(units::ppb(sum_ns, window_ns)),
+        }
+    }
+
     /// The rate of `n` events in a window; no sample if the window is empty.
     #[must_use]
     pub fn rate(n: u64, window_ns: u64) -> Self {
@@ -161,6 +173,7 @@ impl<'a> Value<'a> {
             | Self::Open(n)
             | Self::Share(n)
             | Self::Rate(n)
+            | Self::Average(n)
             | Self::Count(n)
             | Self::Bytes(n) => Some(*n),
             Self::Signed(n) => u64::try_from(*n).ok(),
@@ -198,6 +211,7 @@ impl<'a> Value<'a> {
             Self::Clock(unix_ns) => units::time_of_day(*unix_ns, style.utc_offset_s),
             Self::Share(ppb) => units::share(*ppb),
             Self::Rate(rate) => units::rate(*rate),
+            Self::Average(ppb) => units::rate(ppb.div_ceil(1_000)),
             Self::Count(n) => units::count(*n),
             Self::Signed(n) => {
                 let sign = if *n < 0 { "-" } else { "" };

@@ -130,7 +130,7 @@ fn a_report() {
         Some("kv-4242.json"),
         &[
             "turbowish: kv pid 4242 ran 12m31s; in polls 101.1% of 400%; 57 tasks alive, 55 covered; lost 0",
-            "PROC                     RUN%    RUN  CALLS  CANC PANIC  RUNp50 RUNp99 HOLp50 HOLp99 LONGEST",
+            "PROC                     RUN%    RUN  CALLS  CANC PANIC  RUNp50 RUNp99 POLp50 POLp99 LONGEST",
             "kv::conn::read_frame     79.3  9m56s  50.9M   301     0  10.8µs 31.2µs 3.11µs 33.0µs 4.02ms",
             "kv::conn::serve          20.5  2m34s     50     0     0       -      - 23.9µs 71.4µs 5.87ms",
             "kv::snapshot::write       1.3 9.76 s    193     1     0  50.3ms 71.2ms 17.1ms 38.4ms 41.0ms+",
@@ -342,7 +342,7 @@ fn the_headline_says_what_was_lost_and_what_the_monitor_took() {
         monitor_ppm: Some(2_100),
         ..Overhead::default()
     });
-    let expected = "lost 153 (152 calls began before accounting, 1 polls did not end in order, \
+    let expected = "lost 153 (152 calls began before accounting, 1 poll did not end in order, \
                     last 4m12s ago); overhead ~1.4% + monitor 0.2%";
     let text = text(&snapshot, None);
     let headline = text.lines().next().unwrap_or_default();

@@ -109,7 +109,7 @@ pub fn lost(snapshot: &Snapshot) -> u64 {
 #[must_use]
 pub fn losses(snapshot: &Snapshot) -> Option<String> {
     let reasons = snapshot.lost.reasons();
-    let told = reasons.map(|(count, reason)| format!("{} {}", units::count(count), reason.what));
+    let told = reasons.map(|(n, reason)| format!("{} {}", units::count(n), reason.what(n)));
     let mut told: Vec<String> = told.collect();
     if told.is_empty() {
         return None;

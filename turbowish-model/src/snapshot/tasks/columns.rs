@@ -104,7 +104,7 @@ static COLUMNS: [Column<TaskRow>; 19] = [
         .width(12)
         .rank(5)
         .meaning(
-            "task that last woke it, or self; thread NAME: \
+            "task that last woke it, or self; thread w1, or thread NAME: \
              a thread that runs tasks, outside any task; ?: another thread",
         )
         .fields(&["waker", "name"])

@@ -172,7 +172,10 @@ impl<R: Entry> AnyTable for Table<R> {
     fn link(&self, row: usize) -> Option<Link> {
         match self.group(row) {
             Some(_) => None,
-            None => self.row(row).map(Entry::link),
+            None => self
+                .row(row)
+                .filter(|row| row.has_record())
+                .map(Entry::link),
         }
     }
 

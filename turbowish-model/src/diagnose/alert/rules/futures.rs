@@ -23,6 +23,7 @@ pub(in crate::diagnose::alert) const DETACHED_FAILURE: PitfallRule = PitfallRule
     lingers: true,
     why: "{task} panicked and its handle was dropped: nobody gets the error, and the task's work is no longer done.",
     fixes: &[
+        "read what the panic hook wrote, by default on stderr: the message and the place",
         "{spawned}: keep the handle and await it, or put the task into a JoinSet",
         "if it must always run, restart it when its handle returns an error",
     ],

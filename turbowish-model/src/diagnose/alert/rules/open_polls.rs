@@ -36,7 +36,7 @@ pub(in crate::diagnose::alert) const BLOCKED_WORKER: PitfallRule = PitfallRule {
         "between {passed} and the next await: file I/O or a loop? use spawn_blocking, or yield_now().await every few ms",
         "{proc}: file I/O or a loop? use spawn_blocking, or yield_now().await every few ms",
         "look into this poll now: turbowish debug --gdb {task}, or D in the console",
-        "look into this poll now: attach a debugger to the thread of {thread}",
+        "look into this poll now: attach a debugger to worker {thread}",
     ],
     limits: &[Limit::BlockedWorker],
     ..PitfallRule::new(Pitfall::BlockedWorker)
@@ -62,14 +62,14 @@ impl Open<'_> {
         self.run_delay > rest && rest < limit
     }
 
-    /// `The machine did not run thread w0 for 412ms+ of this poll`, if that is at least a tenth of
+    /// `The kernel did not run w0 for 412ms+ of this poll`, if that is at least a tenth of
     /// it.
     fn run_delay(&self) -> Option<String> {
         const TOLD_PERCENT: u64 = 10;
         is_part(self.run_delay, self.age, TOLD_PERCENT).then(|| {
             format!(
-                "The kernel did not run thread {} for {}+ of this poll",
-                self.worker.name,
+                "The kernel did not run {} for {}+ of this poll",
+                self.worker.with_thread(),
                 time(self.run_delay)
             )
         })
@@ -224,6 +224,7 @@ fn blocked_worker(open: &Open<'_>, limit: u64) -> Finding {
         )
     };
     let mut finding = Finding::new(Pitfall::BlockedWorker, open.poll.since).of_worker(open.worker);
+    let thread = open.worker.with_thread();
     let mut values = Vec::from([("worker", worker.as_str())]);
     // Only an instrumented task has a name to report.
     match open.task {
@@ -231,7 +232,7 @@ fn blocked_worker(open: &Open<'_>, limit: u64) -> Finding {
             finding = finding.with_task(task);
             values.push(("task", &task.name));
         }
-        None => values.push(("thread", worker)),
+        None => values.push(("thread", &thread)),
     }
     let passed = open.poll.passed.as_ref();
     let passed = passed.map(|place| words::place(Some(place)));

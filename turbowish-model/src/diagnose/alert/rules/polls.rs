@@ -50,7 +50,7 @@ pub(in crate::diagnose::alert) const STARVATION: PitfallRule = PitfallRule {
     scans: 2,
     why: "{task} was woken but is not polled, while {other} was polled {polls} times since the last scan. The executor does not get to it.",
     fixes: &[
-        "find what the workers do instead: sort Procs by run",
+        "find what the workers do instead: sort Functions by run",
         "if {other} never waits, let it yield: yield_now().await",
     ],
     limits: &[Limit::StarvationReady, Limit::StarvationPolls],
@@ -118,9 +118,9 @@ fn run_delay(scan: &Scan<'_>) -> Option<String> {
     let (delay, length, worker) = delays.max_by_key(|(delay, _, worker)| (*delay, worker.id))?;
     (delay >= scan.limit(Limit::LongPollWarn)).then(|| {
         format!(
-            " In the last {} the kernel did not run thread {} for {}.",
+            " In the last {} the kernel did not run {} for {}.",
             time(length),
-            worker.name,
+            worker.with_thread(),
             time(delay)
         )
     })
