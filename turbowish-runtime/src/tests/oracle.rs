@@ -7,8 +7,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use turbowish_model::account::aggregate::{Aggregate, Anomaly};
 use turbowish_model::account::counters::{Population, Sum};
+use turbowish_model::account::histogram::bucket_of;
 
-/// Numbers by proc, word, and the other proc of an edge; those that are 0 are not there.
+/// Numbers by proc, word, and the other proc of an edge or the bucket of a histogram; those that are
+/// 0 are not there.
 pub(super) type Sums = BTreeMap<(usize, &'static str, usize), u64>;
 
 /// Stands for no proc.
@@ -43,6 +45,8 @@ struct Account {
     polls: u64,
     running: u64,
     inclusive: u64,
+    /// Time since its creation, or since its first poll if it was not counted before.
+    wall: u64,
 }
 
 struct Frame {
@@ -132,6 +136,7 @@ impl Oracle {
                 continue;
             }
             let (proc, state) = (call.proc, call.state);
+            self.calls[id].wall += by;
             self.add(proc, "wall", by);
             match state {
                 State::Unstarted => self.add(proc, "unstarted", by),
@@ -182,6 +187,7 @@ impl Oracle {
             polls: 0,
             running: 0,
             inclusive: 0,
+            wall: 0,
         });
         self.leaked += 1;
         let id = self.calls.len() - 1;
@@ -222,6 +228,7 @@ impl Oracle {
             polls: 0,
             running: 0,
             inclusive: 0,
+            wall: 0,
         };
         self.add(proc, "calls", 1);
         self.add(proc, "live", 1);
@@ -285,7 +292,7 @@ impl Oracle {
         let call = &mut self.calls[id];
         call.state = State::Over;
         let (proc, polls) = (call.proc, call.polls);
-        let (running, inclusive) = (call.running, call.inclusive);
+        let (running, inclusive, wall) = (call.running, call.inclusive, call.wall);
         self.add(proc, how, 1);
         if polls == 0 {
             self.add(proc, "never polled", 1);
@@ -294,6 +301,8 @@ impl Oracle {
             self.add(proc, "ended", 1);
             self.add(proc, "call running", running);
             self.add(proc, "call inclusive", inclusive);
+            self.add(proc, "call wall", wall);
+            self.edge(proc, "call walls in bucket", bucket_of(wall), 1);
         }
         let live = self.sums.entry((proc, "live", NONE)).or_default();
         *live -= 1;
@@ -370,6 +379,7 @@ pub(super) fn read(aggregate: &Aggregate, ids: &[u32], is_window: bool) -> Sums 
             ("yielded", waited),
             ("call running", stats.sum(Sum::CallRunning)),
             ("call inclusive", stats.sum(Sum::CallInclusive)),
+            ("call wall", stats.sum(Sum::CallWall)),
             ("finished", finished),
             ("ended", population(Population::CallRunning)),
             ("live", if is_window { 0 } else { stats.live() }),
@@ -377,6 +387,10 @@ pub(super) fn read(aggregate: &Aggregate, ids: &[u32], is_window: bool) -> Sums 
         ];
         for (word, value) in words {
             sums.insert((proc, word, NONE), value);
+        }
+        let walls = &stats.populations[Population::CallWall as usize];
+        for (bucket, count) in walls.iter() {
+            sums.insert((proc, "call walls in bucket", bucket.into()), count);
         }
         for (&other, edge) in &stats.edges {
             let other = proc_of(other);

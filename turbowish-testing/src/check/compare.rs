@@ -72,9 +72,10 @@ pub struct Check<'a> {
     pub compared: usize,
 }
 
-const POPULATIONS: [(&str, Population); 4] = [
+const POPULATIONS: [(&str, Population); 5] = [
     ("call_running", Population::CallRunning),
     ("call_inclusive", Population::CallInclusive),
+    ("call_wall", Population::CallWall),
     ("poll_hold", Population::PollHold),
     ("poll_running", Population::PollRunning),
 ];

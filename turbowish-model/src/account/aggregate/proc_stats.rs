@@ -93,6 +93,7 @@ impl ProcStats {
         match population {
             Population::CallRunning => self.sum(Sum::CallRunning),
             Population::CallInclusive => self.sum(Sum::CallInclusive),
+            Population::CallWall => self.sum(Sum::CallWall),
             Population::ReadyLatency => self.sum(Sum::ReadyLatency),
             Population::PollHold => self.sum(Sum::Hold).wrapping_sub(self.sum(Sum::OpenHold)),
             Population::PollRunning => self

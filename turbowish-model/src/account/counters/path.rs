@@ -58,6 +58,9 @@ pub(crate) enum Word {
     CallNested,
     LongestCallRunning,
     LongestCallInclusive,
+    /// Wall time of calls that did not end in their only poll, with nothing nested in it.
+    CallWall,
+    LongestCallWall,
     SpanForeign,
     /// Longest poll in the tick before, and since the start.
     SpanLastLongest,
@@ -120,6 +123,9 @@ pub(crate) enum Shared {
     Call,
     CallRunning,
     CallInclusive,
+    CallWall,
+    /// Inclusive and wall time of calls that ended in their first poll.
+    CallWhole,
     /// Polls of every level of a span in which something was nested.
     SpanNested,
 }
@@ -291,16 +297,37 @@ impl PathCounters {
 
     /// Charges an ended call that was polled.
     #[inline(always)]
-    pub(crate) fn charge_call(&self, running: u64, inclusive: u64) {
-        self.add(Word::CallRunning, running);
-        self.raise(Word::LongestCallRunning, running);
-        self.raise(Word::LongestCallInclusive, inclusive);
+    pub(crate) fn charge_call(&self, running: u64, inclusive: u64, wall: u64) {
+        self.add_call(running, inclusive, wall);
         if running == inclusive {
             self.record(Shared::Call, running);
         } else {
-            self.add(Word::CallNested, inclusive.wrapping_sub(running));
             self.record(Shared::CallRunning, running);
             self.record(Shared::CallInclusive, inclusive);
+        }
+        self.record(Shared::CallWall, wall);
+    }
+
+    /// Same as [`PathCounters::charge_call`], of a call that ended in its first poll.
+    #[inline(always)]
+    pub(crate) fn charge_first(&self, running: u64, inclusive: u64, wall: u64) {
+        if wall != inclusive || running == inclusive {
+            return self.charge_call(running, inclusive, wall);
+        }
+        self.add_call(running, inclusive, wall);
+        self.record(Shared::CallRunning, running);
+        self.record(Shared::CallWhole, wall);
+    }
+
+    #[inline(always)]
+    fn add_call(&self, running: u64, inclusive: u64, wall: u64) {
+        self.add(Word::CallRunning, running);
+        self.add(Word::CallWall, wall);
+        self.raise(Word::LongestCallRunning, running);
+        self.raise(Word::LongestCallInclusive, inclusive);
+        self.raise(Word::LongestCallWall, wall);
+        if running != inclusive {
+            self.add(Word::CallNested, inclusive.wrapping_sub(running));
         }
     }
 

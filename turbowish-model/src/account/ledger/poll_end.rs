@@ -68,7 +68,7 @@ impl Ledger {
         t: u64,
     ) {
         if place & (ARRIVED | FIRST) != 0 {
-            call.since = t;
+            call.reach(wall(call, place, charge, t), t);
         }
         if place & OVER != 0 && call.is_fused() {
             self.tell(call, frame, charge, depth);
@@ -94,7 +94,7 @@ impl Ledger {
             row.add(waits.open, 1);
         }
         call.suspend(t);
-        call.unit = unit;
+        call.set_unit(unit);
         if place & OVER != 0 {
             row.longest(&ALONE, self.time.tick.load(Relaxed), charge.hold);
             row.add(Word::Waits, 1);
@@ -140,7 +140,7 @@ impl Ledger {
         record_nested(row, charge);
         row.record_poll(charge, Shared::Leaf, Shared::Nested);
         call.suspend(t);
-        call.unit = unit;
+        call.set_unit(unit);
         if self.shown.quiet.load(Relaxed) == 0 {
             self.push_pending(call, frame, place, depth);
         }
@@ -195,11 +195,13 @@ impl Ledger {
             row.add(Word::LastEnds, t);
             record_nested(row, charge);
             row.record_poll(charge, Shared::Leaf, Shared::Nested);
-            row.charge_call(call.running, call.inclusive);
+            row.charge_call(call.running, call.inclusive, call.lived(t));
             call.end();
         } else {
             record_alone(row, charge);
-            self.finish(call, row, t, outcome);
+            row.charge_call(call.running, call.inclusive, call.lived(t));
+            self.outcome(row, t, outcome);
+            call.end();
         }
         if place & MARK != 0 {
             self.hand_up(frame);
@@ -276,7 +278,9 @@ impl Ledger {
         row.add(Word::Immediate, 1);
         self.count(row, place, t - charge.hold);
         record_alone(row, charge);
-        self.finish(call, row, t, outcome);
+        row.charge_first(call.running, call.inclusive, wall(call, place, charge, t));
+        self.outcome(row, t, outcome);
+        call.end();
     }
 
     /// Counts a call in its first poll, which began at `t`, if it was not counted before.
@@ -286,14 +290,6 @@ impl Ledger {
             row.add(Word::Counted, 1);
             row.add(Word::CountedAt, t);
         }
-    }
-
-    /// Ends a call that was polled.
-    #[inline(always)]
-    fn finish(&self, call: &mut Call, row: &PathCounters, t: u64, outcome: Outcome) {
-        row.charge_call(call.running, call.inclusive);
-        self.outcome(row, t, outcome);
-        call.end();
     }
 
     #[inline(always)]
@@ -470,6 +466,16 @@ impl WaitWords {
                 longest: Word::SpanLongestWait,
             }
         }
+    }
+}
+
+/// Time from the birth of a call to the end of its poll at `t`.
+#[inline(always)]
+fn wall(call: &Call, place: u32, charge: &Charge, t: u64) -> u64 {
+    if place & (FIRST | COUNTED_BEFORE) == FIRST {
+        charge.hold
+    } else {
+        call.lived(t)
     }
 }
 

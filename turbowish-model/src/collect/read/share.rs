@@ -141,6 +141,8 @@ impl<'a> Share<'a> {
         raise(stats, Population::CallRunning, longest);
         let longest = words.get(Word::LongestCallInclusive).max(only);
         raise(stats, Population::CallInclusive, longest);
+        let longest = words.get(Word::LongestCallWall).max(only);
+        raise(stats, Population::CallWall, longest);
     }
 
     /// Adds polls to a proc, and to the edges of those that poll and create its calls.
@@ -207,6 +209,8 @@ impl<'a> Share<'a> {
         stats.add(Sum::CallRunning, running);
         let nested = get(Word::CallNested);
         stats.add(Sum::CallInclusive, running.wrapping_add(nested));
+        let wall = words.sum(&[Word::CallWall, Word::OnlyHold]);
+        stats.add(Sum::CallWall, wall);
         let created = get(Word::Created).wrapping_add(counted);
         if let (Some(creator), 1..) = (creator, created) {
             let edge = stats.edges.entry(creator).or_default();
@@ -238,7 +242,7 @@ impl<'a> Share<'a> {
 
     /// Adds the histograms of a row.
     pub(super) fn histograms(&mut self, row: PathId, counters: &PathCounters) {
-        use Population::{CallInclusive, CallRunning, PollHold, PollRunning};
+        use Population::{CallInclusive, CallRunning, CallWall, PollHold, PollRunning};
         let proc = self.paths.key(row).proc();
         let mut add = |shared: Shared, populations: &[Population]| {
             if let Some(counts) = counters.counts(shared) {
@@ -250,7 +254,7 @@ impl<'a> Share<'a> {
         };
         add(
             Shared::Single,
-            &[CallRunning, CallInclusive, PollHold, PollRunning],
+            &[CallRunning, CallInclusive, CallWall, PollHold, PollRunning],
         );
         add(Shared::Leaf, &[PollHold, PollRunning]);
         add(Shared::Nested, &[PollHold]);
@@ -258,6 +262,8 @@ impl<'a> Share<'a> {
         add(Shared::Call, &[CallRunning, CallInclusive]);
         add(Shared::CallRunning, &[CallRunning]);
         add(Shared::CallInclusive, &[CallInclusive]);
+        add(Shared::CallWall, &[CallWall]);
+        add(Shared::CallWhole, &[CallInclusive, CallWall]);
         let idle = counters.get(Word::Idle);
         if idle > 0 {
             let stats = self.into.proc(proc);
