@@ -17,6 +17,7 @@ const TASKS: usize = 8;
 /// The record of a proc, line by line.
 pub(crate) fn lines(row: &ProcRow, beside: &DetailContext<'_>) -> Vec<RichLine> {
     let mut lines = vec![head(row), shares(row, beside).into(), outcomes(row)];
+    lines.extend(wall(row, beside));
     let pairs = row.attributes.iter();
     lines.extend(pairs.map(|(name, value)| RichLine::from(format!("  {name} = {value}"))));
     lines.extend(alerts(row, beside));
@@ -70,6 +71,13 @@ fn outcomes(row: &ProcRow) -> RichLine {
         units::count(row.never_polled),
         units::count(row.panicked),
     ))
+}
+
+/// `wall per call, creation to end   p50 1.02 s  p99 1.31 s  max 1.40 s`
+fn wall(row: &ProcRow, beside: &DetailContext<'_>) -> Option<RichLine> {
+    let percentiles = histogram::percentiles(&row.call_wall, beside.micro)?;
+    let label = RichLine::default().label("  wall per call");
+    Some(label.say(format!(", creation to end {percentiles}")))
 }
 
 /// Two histograms side by side: how long a poll takes, and how much time a call needs; one below

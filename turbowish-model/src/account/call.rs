@@ -77,13 +77,11 @@ const ENDED: u32 = 1 << 14;
 const POLLED: u32 = 1 << 15;
 /// The call is the root of a task for which there was no room.
 const ROWLESS: u32 = 1 << 16;
-/// The state word of a call has the upper half of its age above these bits, the word of its path
-/// the lower half.
-const AGE_AT: u32 = 17;
-const BELOW_AGE: u32 = (1 << AGE_AT) - 1;
+/// The bits of the state word below the upper half of the call's age, and of the word of its path
+/// below the lower half.
+const BELOW_AGE: u32 = !Age::HALF;
 
 const _: () = assert!(ROWLESS <= BELOW_AGE && PATH_IDS <= BELOW_AGE);
-const _: () = assert!(AGE_AT + Age::BITS / 2 == u32::BITS);
 
 /// Flags below the epoch in the word of a call.
 const FLAG_BITS: u32 = 2;
@@ -359,16 +357,17 @@ impl Call {
     #[inline(always)]
     pub(crate) const fn reach(&mut self, lived: u64, t: u64) {
         let age = Age::of(lived);
-        self.state = self.state & BELOW_AGE | age.upper() << AGE_AT;
-        self.unit = self.unit & BELOW_AGE | age.lower() << AGE_AT;
+        self.state = self.state & BELOW_AGE | age.upper();
+        self.unit = self.unit & BELOW_AGE | age.lower();
         self.since = t;
     }
 
     /// Time from the birth to `t`, if a poll has ended: wall time.
     #[inline(always)]
     pub(crate) const fn lived(&self, t: u64) -> u64 {
-        let age = Age::of_halves(self.state >> AGE_AT, self.unit >> AGE_AT);
-        age.ticks().wrapping_add(t.saturating_sub(self.since))
+        Age::of_halves(self.state & !BELOW_AGE, self.unit & !BELOW_AGE)
+            .ticks()
+            .wrapping_add(t.saturating_sub(self.since))
     }
 
     /// End of the last poll that ended pending, in ticks; `None` for the operand of an await, whose
@@ -445,8 +444,8 @@ impl Call {
     ) {
         let [running, inclusive, hold] = times;
         let age = Age::of(hold);
-        self.state = POLLED | PENDING | place & (SITE | DIRECT) | age.upper() << AGE_AT;
-        self.unit = unit | age.lower() << AGE_AT;
+        self.state = POLLED | PENDING | place & (SITE | DIRECT) | age.upper();
+        self.unit = unit | age.lower();
         self.since = t;
         [self.running, self.inclusive] = [running, inclusive];
         self.told_or_suspended = if self.is_fused() { hold } else { t };

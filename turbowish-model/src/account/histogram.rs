@@ -135,7 +135,7 @@ const fn split(value: u64) -> (usize, usize) {
     // The lowest two octaves have buckets of one value.
     let shift = (value | SUB as u64).ilog2() - SUB_BITS;
     let sub = value >> shift;
-    let octave = shift as usize + (sub >> SUB_BITS) as usize;
+    let octave = shift as usize + (value >= SUB as u64) as usize;
     (octave, sub as usize & (SUB - 1))
 }
 

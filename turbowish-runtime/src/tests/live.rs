@@ -128,6 +128,22 @@ fn programs_give_the_numbers_of_the_vectors() {
     assert_eq!(left_out.join("\n"), LEFT_OUT);
 }
 
+/// Those of the other file that programs do: of wall times and waits.
+#[test]
+fn programs_give_the_wall_times_of_the_vectors() {
+    let alone = alone();
+    let _early = EarlyBirths::of(&alone);
+    let text = include_str!("../../../turbowish-model/tests/odd-vectors.json");
+    let all = check::read(text).expect("vectors");
+    let walls = all.iter().filter(|vector| vector.name.starts_with("wall_"));
+    let played = walls.map(|vector| {
+        assert_eq!(unplayable(vector), None);
+        let program = Program::of(vector);
+        assert_eq!(play(vector, &program).join("\n"), "");
+    });
+    assert_eq!(played.count(), 4);
+}
+
 /// What no program does, why, and what comes out if it is tried.
 const LEFT_OUT: &str = "\
 attach_mid_poll counts the end of a poll that began before accounting was turned on:

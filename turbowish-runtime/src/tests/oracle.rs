@@ -47,6 +47,8 @@ struct Account {
     inclusive: u64,
     /// Time since its creation, or since its first poll if it was not counted before.
     wall: u64,
+    /// Time since its last poll ended.
+    wait: u64,
 }
 
 struct Frame {
@@ -140,7 +142,10 @@ impl Oracle {
             self.add(proc, "wall", by);
             match state {
                 State::Unstarted => self.add(proc, "unstarted", by),
-                State::Waiting => self.add(proc, "yielded", by),
+                State::Waiting => {
+                    self.calls[id].wait += by;
+                    self.add(proc, "yielded", by);
+                }
                 State::Open | State::Over | State::Unborn(..) => {}
             }
         }
@@ -188,6 +193,7 @@ impl Oracle {
             running: 0,
             inclusive: 0,
             wall: 0,
+            wait: 0,
         });
         self.leaked += 1;
         let id = self.calls.len() - 1;
@@ -229,6 +235,7 @@ impl Oracle {
             running: 0,
             inclusive: 0,
             wall: 0,
+            wait: 0,
         };
         self.add(proc, "calls", 1);
         self.add(proc, "live", 1);
@@ -253,6 +260,7 @@ impl Oracle {
             self.bear(id);
         }
         self.events[thread] += 1;
+        self.end_wait(id);
         let call = &mut self.calls[id];
         call.state = State::Open;
         call.polls += 1;
@@ -285,6 +293,16 @@ impl Oracle {
                 self.over(id, "ready");
             }
             End::Panicked => self.over(id, "panicked"),
+        }
+    }
+
+    /// Ends the wait of a call that waits.
+    fn end_wait(&mut self, id: usize) {
+        let Account { proc, wait, .. } = self.calls[id];
+        if self.calls[id].state == State::Waiting {
+            self.add(proc, "waits", wait);
+            self.edge(proc, "waits in bucket", bucket_of(wait), 1);
+            self.calls[id].wait = 0;
         }
     }
 
@@ -321,6 +339,7 @@ impl Oracle {
         let call = &self.calls[id];
         if self.armed && call.epoch == self.epoch && call.state != State::Over {
             assert_ne!(call.state, State::Open, "a poll borrows its call");
+            self.end_wait(id);
             self.over(id, "cancelled");
         }
     }
@@ -391,6 +410,14 @@ pub(super) fn read(aggregate: &Aggregate, ids: &[u32], is_window: bool) -> Sums 
         let walls = &stats.populations[Population::CallWall as usize];
         for (bucket, count) in walls.iter() {
             sums.insert((proc, "call walls in bucket", bucket.into()), count);
+        }
+        let ended = stats.sites.iter().map(|site| site.ended);
+        sums.insert((proc, "waits", NONE), ended.sum());
+        for site in &stats.sites {
+            for (bucket, count) in site.wait.iter() {
+                let word = (proc, "waits in bucket", bucket.into());
+                *sums.entry(word).or_default() += count;
+            }
         }
         for (&other, edge) in &stats.edges {
             let other = proc_of(other);

@@ -115,6 +115,8 @@ impl Accountant {
         fields["call_running"] = population(call_running);
         fields["call_inclusive"] = population(over(&|poll| poll.hold - poll.foreign));
         fields["call_wall"] = population(wall.collect());
+        let waits = calls.iter().flat_map(|call| call.waits.iter().copied());
+        fields["await_wait"] = population(waits.collect());
         fields["poll_hold"] = population(finished(&|poll| poll.hold));
         fields["poll_running"] = population(finished(&|poll| poll.running));
     }

@@ -7,10 +7,12 @@
 pub(super) struct Age(u32);
 
 const SIGNIFICANT: u32 = 25;
-const HALF: u32 = Age::BITS / 2;
+const BITS: u32 = 30;
+const HALF_BITS: u32 = BITS / 2;
 
 impl Age {
-    pub(super) const BITS: u32 = 30;
+    /// The bits of a word that hold half of an age: the highest ones.
+    pub(super) const HALF: u32 = ((1 << HALF_BITS) - 1) << (u32::BITS - HALF_BITS);
 
     #[inline(always)]
     pub(super) const fn of(ticks: u64) -> Self {
@@ -30,32 +32,44 @@ impl Age {
         // What was rounded up to one bit more ends with zeros.
         let more = (rounded >> SIGNIFICANT) as u32;
         let (shift, rounded) = (shift + more, rounded >> more);
-        if shift >= 1 << (Self::BITS - SIGNIFICANT) {
-            return Self((1 << Self::BITS) - 1);
+        if shift >= 1 << (BITS - SIGNIFICANT) {
+            return Self((1 << BITS) - 1);
         }
         Self(shift << SIGNIFICANT | rounded as u32)
     }
 
     #[inline(always)]
     pub(super) const fn ticks(self) -> u64 {
+        if self.0 < 1 << SIGNIFICANT {
+            self.0 as u64
+        } else {
+            self.long_ticks()
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    const fn long_ticks(self) -> u64 {
         let significant = self.0 & ((1 << SIGNIFICANT) - 1);
         (significant as u64) << (self.0 >> SIGNIFICANT)
     }
 
+    /// The upper half, in the bits of [`Age::HALF`].
     #[inline(always)]
     pub(super) const fn upper(self) -> u32 {
-        self.0 >> HALF
+        (self.0 << (u32::BITS - BITS)) & Self::HALF
     }
 
+    /// The lower half, in the bits of [`Age::HALF`].
     #[inline(always)]
     pub(super) const fn lower(self) -> u32 {
-        self.0 & ((1 << HALF) - 1)
+        self.0 << (u32::BITS - HALF_BITS)
     }
 
-    /// Both are below `1 << 15`.
+    /// Puts an age together; both halves are in the bits of [`Age::HALF`].
     #[inline(always)]
     pub(super) const fn of_halves(upper: u32, lower: u32) -> Self {
-        Self(upper << HALF | lower)
+        Self(upper >> (u32::BITS - BITS) | lower >> (u32::BITS - HALF_BITS))
     }
 }
 
@@ -87,7 +101,7 @@ mod tests {
             let age = Age::of(ticks);
             prop_assert!(age.ticks().abs_diff(ticks) <= ticks >> 25);
             prop_assert_eq!(Age::of_halves(age.upper(), age.lower()), age);
-            prop_assert!(age.upper() < 1 << 15);
+            prop_assert_eq!((age.upper() | age.lower()) & !Age::HALF, 0);
         }
     }
 }

@@ -53,6 +53,8 @@ pub(crate) enum Word {
     SpanNested,
     /// Waits of spans that have begun and not ended.
     SpanOpen,
+    /// Duration of the waits of spans that have ended.
+    SpanWaits,
 
     /// Inclusive time of calls, without their running time.
     CallNested,
@@ -77,6 +79,8 @@ pub(crate) enum Word {
     Waits,
     Open,
     LongestWait,
+    /// Duration of the waits of this level alone that have ended.
+    EndedWaits,
     Foreign,
     /// Polls that had no exclusive time. They are frequent, and recorded in no histogram.
     Idle,
@@ -128,9 +132,13 @@ pub(crate) enum Shared {
     CallWhole,
     /// Polls of every level of a span in which something was nested.
     SpanNested,
+    /// Ended waits of every level of a span.
+    SpanWait,
+    /// Ended waits of this level alone.
+    Wait,
 }
 
-pub(crate) const HISTOGRAMS: usize = Shared::SpanNested as usize + 1;
+pub(crate) const HISTOGRAMS: usize = Shared::Wait as usize + 1;
 
 /// Counters of one path on one thread. Written by that thread alone.
 #[repr(C, align(64))]
@@ -302,6 +310,7 @@ impl PathCounters {
         if running == inclusive {
             self.record(Shared::Call, running);
         } else {
+            self.add(Word::CallNested, inclusive.wrapping_sub(running));
             self.record(Shared::CallRunning, running);
             self.record(Shared::CallInclusive, inclusive);
         }
@@ -315,6 +324,7 @@ impl PathCounters {
             return self.charge_call(running, inclusive, wall);
         }
         self.add_call(running, inclusive, wall);
+        self.add(Word::CallNested, inclusive.wrapping_sub(running));
         self.record(Shared::CallRunning, running);
         self.record(Shared::CallWhole, wall);
     }
@@ -326,9 +336,22 @@ impl PathCounters {
         self.raise(Word::LongestCallRunning, running);
         self.raise(Word::LongestCallInclusive, inclusive);
         self.raise(Word::LongestCallWall, wall);
-        if running != inclusive {
-            self.add(Word::CallNested, inclusive.wrapping_sub(running));
-        }
+    }
+
+    /// Records an ended wait of this level alone.
+    #[inline(always)]
+    pub(crate) fn charge_wait(&self, waited: u64) {
+        self.add(Word::EndedWaits, waited);
+        self.raise(Word::LongestWait, waited);
+        self.record(Shared::Wait, waited);
+    }
+
+    /// Records an ended wait of every level of a span.
+    #[inline(always)]
+    pub(crate) fn charge_span_wait(&self, waited: u64) {
+        self.add(Word::SpanWaits, waited);
+        self.raise(Word::SpanLongestWait, waited);
+        self.record(Shared::SpanWait, waited);
     }
 
     /// All words. The caller reads them under the seqlock.

@@ -87,7 +87,7 @@ impl Ledger {
         if stays {
             let (since, start) = (frame.suspended.load(Relaxed), frame.start.load(Relaxed));
             row.add(waits.waited, start.wrapping_sub(t));
-            row.raise(waits.longest, start.saturating_sub(since));
+            waits.charge(row, start.saturating_sub(since));
         } else {
             self.end_wait(frame, place);
             row.subtract(waits.waited, t);
@@ -406,7 +406,7 @@ impl Ledger {
             let (row, waits) = (self.row(unit), WaitWords::of(place));
             row.add(waits.waited, start);
             row.subtract(waits.open, 1);
-            row.raise(waits.longest, start.saturating_sub(since));
+            waits.charge(row, start.saturating_sub(since));
         }
     }
 
@@ -447,7 +447,7 @@ impl Ledger {
 struct WaitWords {
     waited: Word,
     open: Word,
-    longest: Word,
+    is_span: bool,
 }
 
 impl WaitWords {
@@ -457,14 +457,24 @@ impl WaitWords {
             Self {
                 waited: Word::Waited,
                 open: Word::Open,
-                longest: Word::LongestWait,
+                is_span: false,
             }
         } else {
             Self {
                 waited: Word::SpanWaited,
                 open: Word::SpanOpen,
-                longest: Word::SpanLongestWait,
+                is_span: true,
             }
+        }
+    }
+
+    /// Records an ended wait.
+    #[inline(always)]
+    fn charge(&self, row: &PathCounters, waited: u64) {
+        if self.is_span {
+            row.charge_span_wait(waited);
+        } else {
+            row.charge_wait(waited);
         }
     }
 }

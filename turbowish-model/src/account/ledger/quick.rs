@@ -290,7 +290,7 @@ impl Ledger {
         row.add(Word::SpanPolls, 1);
         row.add(Word::SpanHold, hold);
         row.subtract(Word::SpanWaited, hold);
-        row.raise(Word::SpanLongestWait, waited);
+        row.charge_span_wait(waited);
         row.longest(&SPANS, self.time.tick.load(Relaxed), hold);
         if nested != 0 {
             row.add(Word::SpanNested, nested);

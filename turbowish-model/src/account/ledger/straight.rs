@@ -8,7 +8,6 @@ use super::Ledger;
 use super::frame::{MARKED, OVER, REUSE_UNCHANGED, ROOT};
 use crate::account::append_vec::AppendVec;
 use crate::account::call::{Call, MARK};
-use crate::account::counters::Word;
 use crate::account::paths::{PathId, PathKind};
 use crate::account::sync::{AtomicU32, AtomicU64, in_place};
 
@@ -206,7 +205,7 @@ impl Ledger {
         self.row(path).charge_call(running, inclusive, wall);
         if unit != 0 {
             let waited = t.saturating_sub(suspended);
-            self.row(unit).raise(Word::LongestWait, waited);
+            self.row(unit).charge_wait(waited);
         }
     }
 

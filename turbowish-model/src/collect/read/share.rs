@@ -120,6 +120,7 @@ impl<'a> Share<'a> {
         site.left = site.left.wrapping_add(spans.wrapping_sub(open));
         site.waited = site.waited.wrapping_add(waited);
         site.longest = site.longest.max(words.get(Word::SpanLongestWait));
+        site.ended = site.ended.wrapping_add(words.get(Word::SpanWaits));
     }
 
     /// The polls of a row that were of its own level alone.
@@ -238,6 +239,7 @@ impl<'a> Share<'a> {
         site.left = site.left.wrapping_add(begun.wrapping_sub(open));
         site.waited = site.waited.wrapping_add(waited);
         site.longest = site.longest.max(words.get(Word::LongestWait));
+        site.ended = site.ended.wrapping_add(words.get(Word::EndedWaits));
     }
 
     /// Adds the histograms of a row.
@@ -270,6 +272,22 @@ impl<'a> Share<'a> {
             stats.populations[PollRunning as usize].add(0, idle);
         }
         self.spans(row, counters);
+        self.wait_histograms(row, counters);
+    }
+
+    /// The histograms of the ended waits of a row: those of one level, and those of spans.
+    fn wait_histograms(&mut self, row: PathId, counters: &PathCounters) {
+        let (paths, into) = (self.paths, &mut *self.into);
+        let mut add = |level: Level, counts: &Buckets| {
+            let site = into.proc(level.proc).site(level.site as usize);
+            site.wait.merge(counts);
+        };
+        if let Some(counts) = counters.counts(Shared::Wait) {
+            add(leaf(paths, row), &counts);
+        }
+        if let Some(counts) = counters.counts(Shared::SpanWait) {
+            levels(paths, row, |level| add(level, &counts));
+        }
     }
 
     /// The histograms of the spans of a row. No level but the innermost has exclusive time in them.
