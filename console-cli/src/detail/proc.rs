@@ -1,6 +1,7 @@
 //! The record of one proc: its cost, how its calls ended, where they wait, its callers and callees.
 
 use turbowish_model::snapshot::column::{Style, Value};
+use turbowish_model::snapshot::quantile::Percentile;
 use turbowish_model::snapshot::report::one_line;
 use turbowish_model::snapshot::units;
 use turbowish_model::snapshot::{AwaitRow, CounterRow, ProcRow};
@@ -159,10 +160,16 @@ fn waits(row: &ProcRow, beside: &DetailContext<'_>) -> Vec<RichLine> {
         "EXPRESSION",
         "WAITS",
         "NOW",
+        "p50",
+        "p99",
         "LONGEST",
         "TOTAL",
         "%",
     ];
+    let percentile = |point: &AwaitRow, percent| {
+        let wait = point.await_wait.percentile(Percentile::whole(percent));
+        wait.map_or_else(|| units::NO_SAMPLE.to_owned(), |ns| beside.time(ns))
+    };
     let mut rows = vec![
         titles
             .map(|title| RichLine::default().label(title))
@@ -174,6 +181,8 @@ fn waits(row: &ProcRow, beside: &DetailContext<'_>) -> Vec<RichLine> {
             one_line(&point.place.expr).into(),
             units::count(point.waits).into(),
             units::count(point.now).into(),
+            percentile(point, 50).into(),
+            percentile(point, 99).into(),
             beside.time(point.max_wait_ns).into(),
             beside.time(point.waited_ns).into(),
             units::share(point.share_ppm.saturating_mul(1_000)).into(),
@@ -182,7 +191,7 @@ fn waits(row: &ProcRow, beside: &DetailContext<'_>) -> Vec<RichLine> {
     if let Some(room) = beside.room {
         shrink(&mut rows, 1, room);
     }
-    aligned(rows, &[2, 3, 4, 5, 6])
+    aligned(rows, &[2, 3, 4, 5, 6, 7, 8])
 }
 
 /// Who calls it, whom it calls, and the tasks of which it is the root.
