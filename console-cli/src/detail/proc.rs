@@ -12,6 +12,8 @@ use crate::text;
 
 /// Width of the left one of two histograms, in columns.
 const HALF: usize = 37;
+/// Columns from which on await points have the percentile that a narrow record leaves out.
+const WIDE: usize = 100;
 /// Tasks that are named before the list is cut.
 const TASKS: usize = 8;
 
@@ -189,6 +191,10 @@ fn waits(row: &ProcRow, beside: &DetailContext<'_>) -> Vec<RichLine> {
         ]
     }));
     if let Some(room) = beside.room {
+        if room < WIDE {
+            // In favor of the expression.
+            rows.iter_mut().for_each(|row| drop(row.remove(4)));
+        }
         shrink(&mut rows, 1, room);
     }
     aligned(rows, &[2, 3, 4, 5, 6, 7, 8])

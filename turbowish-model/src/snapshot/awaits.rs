@@ -80,7 +80,7 @@ static COLUMNS: [Column<AwaitRow>; 13] = [
         .read(|row, _| expression(&row.place)),
     Heading::new("proc", "PROC", Text)
         .width(20)
-        .rank(2)
+        .rank(1)
         .meaning("path of the proc")
         .fields(&["proc"])
         .read(|row, _| Value::Text(Cow::Borrowed(&row.proc))),
@@ -98,7 +98,7 @@ static COLUMNS: [Column<AwaitRow>; 13] = [
         .read(|row, _| Value::Count(row.now)),
     Heading::new("mean", "MEAN", Duration)
         .width(6)
-        .rank(1)
+        .rank(2)
         .meaning("time waited / waits")
         .fields(&["waited_ns", "waits"])
         .read(|row, _| Value::mean(row.waited_ns, row.waits)),
@@ -106,7 +106,7 @@ static COLUMNS: [Column<AwaitRow>; 13] = [
     Column::percentile("wait_p99", "p99", &WAIT, 99, 0),
     Heading::new("wait_max", "max", Duration)
         .width(6)
-        .rank(1)
+        .rank(2)
         .meaning("longest wait that ended here, in the window")
         .fields(&["await_wait"])
         .read(|row, _| match row.await_wait.n {
