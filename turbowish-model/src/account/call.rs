@@ -102,7 +102,7 @@ pub struct Origin {
 
 /// Set in the birth of a call that was counted at its creation. Below it are the lower bits of the
 /// time of the creation.
-const COUNTED: u64 = 1 << 63;
+pub(crate) const COUNTED: u64 = 1 << 63;
 
 impl Origin {
     /// Origin of a call that no ledger has seen.
@@ -334,22 +334,17 @@ impl Call {
         self.birth() & COUNTED != 0
     }
 
-    /// Before the first poll: whether the call was created after this event of the thread, and not
-    /// counted.
-    #[inline(always)]
-    pub(crate) const fn is_born_after(&self, event: u64) -> bool {
-        self.birth() == event
-    }
-
-    /// Starts the first poll, at `t`, of a call that may have been counted at its creation.
+    /// Starts the first poll, at `t`, of a call that may have been counted at its creation. Returns
+    /// its birth.
     #[inline]
-    pub(crate) const fn keep_birth(&mut self, t: u64) {
+    pub(crate) const fn keep_birth(&mut self, t: u64) -> u64 {
         // The upper bits of the time are those of `t`, which is close to it.
         let age = (t.wrapping_sub(self.birth()) << 1).cast_signed() >> 1;
         self.since = t;
         if self.is_counted() && age > 0 {
             self.since = t.wrapping_sub(age.cast_unsigned());
         }
+        self.birth()
     }
 
     /// Records that the call, `lived` ticks old, reached its present await point in the poll that

@@ -9,8 +9,8 @@ use turbowish_model::account::aggregate::{Aggregate, Anomaly};
 use turbowish_model::account::counters::{Population, Sum};
 use turbowish_model::account::histogram::bucket_of;
 
-/// Numbers by proc, word, and the other proc of an edge or the bucket of a histogram; those that are
-/// 0 are not there.
+/// Numbers by proc, word, and the other proc of an edge or the bucket of a histogram. Those that
+/// are 0 are not there.
 pub(super) type Sums = BTreeMap<(usize, &'static str, usize), u64>;
 
 /// Stands for no proc.

@@ -9,7 +9,7 @@ use super::frame::{
 use super::{DEPTH_LIMIT, Ledger};
 use crate::account::aggregate::Anomaly;
 use crate::account::await_stack::AwaitFrame;
-use crate::account::call::{Call, DIRECT, PENDING, ProcKey, SITE};
+use crate::account::call::{COUNTED, Call, DIRECT, PENDING, ProcKey, SITE};
 use crate::account::counters::Word;
 use crate::account::paths::PathId;
 
@@ -57,12 +57,11 @@ impl Ledger {
         let (mut writing, mut unknown_birth) = (None, false);
         let (path, reuse) = if is_first {
             place |= FIRST;
-            call.keep_birth(t);
-            let (is_counted, is_born_now) = (call.is_counted(), call.is_born_after(self.event()));
+            let birth = call.keep_birth(t);
             let path = self.enter_path(call, proc.id, caller);
-            if !is_born_now {
+            if birth != self.event() {
                 writing = Some(self.write());
-                (place, unknown_birth) = self.begin_known(path, is_counted, place, t);
+                (place, unknown_birth) = self.begin_known(path, birth, place, t);
             }
             self.shown.moved.store(1, Relaxed);
             (path, REUSE_NONE)
@@ -99,9 +98,9 @@ impl Ledger {
     /// Begins the first poll of a call that was not created right before it. Returns the frame's
     /// place, and whether the time of the creation is unknown.
     #[inline(never)]
-    fn begin_known(&self, path: PathId, counted: bool, place: u32, t: u64) -> (u32, bool) {
+    fn begin_known(&self, path: PathId, birth: u64, place: u32, t: u64) -> (u32, bool) {
         let row = self.row(path);
-        if !counted {
+        if birth & COUNTED == 0 {
             row.add(Word::UnknownBirths, 1);
             return (place, true);
         }
