@@ -70,6 +70,7 @@ fn proc(at: u64) -> ProcRow {
         ready: at * 10,
         call_running: population(at),
         call_inclusive: population(at),
+        call_wall: population(at),
         poll_hold: population(at),
         poll_running: population(at),
         ready_latency: population(at),

@@ -91,7 +91,7 @@ fn a_wait_may_end_on_another_thread() {
     b.arrive(0, 1, false);
     b.poll_end(&mut waits.call, depth, 20, PollEnd::Pending);
     poll(&a, &mut waits, 50, 60, PollEnd::Ready);
-    let site = collect(&[&a, &b], 1_000_000).procs[0].sites[1];
+    let site = collect(&[&a, &b], 1_000_000).procs[0].sites[1].clone();
     assert_eq!((site.waited, site.now(), site.waits), (30, 0, 1));
 }
 
@@ -327,7 +327,7 @@ fn a_wait_is_over_when_the_poll_begins_that_ends_it() {
     ledger.arrive(0, 1, false);
     ledger.poll_end(&mut waits.call, depth, 20, PollEnd::Pending);
     let seen = |now: u64| {
-        let site = collect(&[&ledger], now).procs[0].sites[1];
+        let site = collect(&[&ledger], now).procs[0].sites[1].clone();
         (site.waits, site.now(), site.waited, site.longest)
     };
     assert_eq!(seen(50), (1, 1, 30, 0));

@@ -47,6 +47,18 @@ struct CallAccount {
     first: Option<u64>,
     end: Option<(u64, &'static str)>,
     polls: Vec<usize>,
+    /// End of the last poll, if the call waits.
+    suspended: Option<u64>,
+    /// Duration of each wait that has ended.
+    waits: Vec<u64>,
+}
+
+impl CallAccount {
+    /// The call is polled or dropped at `t`.
+    fn end_wait(&mut self, t: u64) {
+        let wait = self.suspended.take().map(|since| t.saturating_sub(since));
+        self.waits.extend(wait);
+    }
 }
 
 #[derive(Default)]
@@ -165,6 +177,8 @@ impl Accountant {
             first: None,
             end: None,
             polls: Vec::new(),
+            suspended: None,
+            waits: Vec::new(),
         });
     }
 
@@ -192,6 +206,7 @@ impl Accountant {
         });
         self.calls[call].polls.push(poll);
         self.calls[call].first.get_or_insert(t);
+        self.calls[call].end_wait(t);
         let thread = self.threads.get_mut(&thread).expect("reached");
         thread.stack.push(poll);
     }
@@ -220,7 +235,10 @@ impl Accountant {
             return;
         };
         let outcome = match end {
-            PollEnd::Pending => return,
+            PollEnd::Pending => {
+                self.calls[call].suspended = Some(t);
+                return;
+            }
             PollEnd::Ready | PollEnd::Err => "ready",
             PollEnd::Panic => "panicked",
             PollEnd::Torn => "cancelled",
@@ -239,6 +257,7 @@ impl Accountant {
             // It is being polled on another thread.
             return;
         }
+        self.calls[call].end_wait(t);
         self.calls[call].end = Some((t, "cancelled"));
     }
 }

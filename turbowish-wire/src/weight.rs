@@ -244,6 +244,7 @@ mod tests {
             file: text(),
             call_running: Some(histogram.clone()),
             call_inclusive: Some(histogram.clone()),
+            call_wall: Some(histogram.clone()),
             poll_hold: Some(histogram.clone()),
             poll_running: Some(histogram),
             ..ProcRow::default()

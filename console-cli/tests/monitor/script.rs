@@ -53,6 +53,7 @@ fn proc(
         max_poll_ns: longest,
         future_bytes: 568,
         call_running: population(calls, run.0, run.1),
+        call_wall: population(calls, run.0 * 2, run.1 * 3),
         poll_hold: population(polls, hold.0, hold.1),
         ..ProcRow::default()
     }
@@ -177,6 +178,7 @@ fn awaits() -> Vec<AwaitRow> {
             max_wait_ns: 141 * MS,
             share_ppm: 901_000,
             cancelled: 1,
+            await_wait: population(16, 121 * MS, 141 * MS),
         },
         AwaitRow {
             proc: "kv::conn::read_frame".to_owned(),
@@ -192,6 +194,7 @@ fn awaits() -> Vec<AwaitRow> {
             max_wait_ns: 12 * S,
             share_ppm: 1_000_000,
             cancelled: 0,
+            await_wait: population(824_000, 211 * US, 6_410 * US),
         },
     ]
 }

@@ -1,8 +1,11 @@
 //! Per-call account: the few words stored in a call itself, from which a poll learns about earlier
 //! polls.
 
+mod age;
+
+use self::age::Age;
 use crate::account::ledger::Charge;
-use crate::account::paths::PathId;
+use crate::account::paths::{PATH_IDS, PathId};
 
 /// A proc as a ledger addresses it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,6 +77,12 @@ const ENDED: u32 = 1 << 14;
 const POLLED: u32 = 1 << 15;
 /// The call is the root of a task for which there was no room.
 const ROWLESS: u32 = 1 << 16;
+/// The bits of the state word below the upper half of the call's age, and of the word of its path
+/// below the lower half.
+const BELOW_AGE: u32 = !Age::HALF;
+
+const _: () = assert!(ROWLESS <= BELOW_AGE && PATH_IDS <= BELOW_AGE);
+
 /// Flags below the epoch in the word of a call.
 const FLAG_BITS: u32 = 2;
 /// The call is the operand of its caller's await: polled by nothing else.
@@ -91,8 +100,9 @@ pub struct Origin {
     birth: u64,
 }
 
-/// Birth of a call that was counted at its creation.
-pub(crate) const COUNTED: u64 = u64::MAX;
+/// Set in the birth of a call that was counted at its creation. Below it are the lower bits of the
+/// time of the creation.
+pub(crate) const COUNTED: u64 = 1 << 63;
 
 impl Origin {
     /// Origin of a call that no ledger has seen.
@@ -101,13 +111,19 @@ impl Origin {
         birth: COUNTED,
     };
 
-    /// `birth` is the number of the thread's last event at the creation, or [`COUNTED`].
+    /// `birth` is the number of the thread's last event at the creation.
     #[inline]
     pub(crate) const fn new(epoch: u32, creator: PathId, birth: u64) -> Self {
         Self {
             word: (creator as u64) << u32::BITS | (epoch << FLAG_BITS) as u64,
             birth,
         }
+    }
+
+    /// Origin of a call that is counted at its creation, at `t`.
+    #[inline]
+    pub(crate) const fn counted(epoch: u32, creator: PathId, t: u64) -> Self {
+        Self::new(epoch, creator, COUNTED | t)
     }
 }
 
@@ -122,17 +138,17 @@ pub struct Call {
     pub(crate) running: u64,
     /// The epoch it is registered with, [`FUSED`] and [`PASSES`]: what a poll compares first.
     word: u32,
-    /// The await point at which it waits, or who polls it if it does not wait at a known one:
-    /// [`Paths::polled_by`](crate::account::paths::Paths::polled_by) tells the latter from either.
-    /// Before the first poll: the path of the call that created it; 0 if none did.
-    pub(crate) unit: PathId,
+    /// [`Call::unit`], below the lower half of the age.
+    unit: u32,
+    /// Await point and flags, below the upper half of the age.
     state: u32,
     pub(crate) inclusive: u64,
     /// Of the operand of an await: the part of `inclusive` that its caller knows of. Of any other
     /// call: end of the last poll that ended pending, in ticks. Before the first poll: the number
     /// of its thread's last event at the creation, or [`COUNTED`].
     told_or_suspended: u64,
-    /// End of the poll in which the call reached its present await point, in ticks.
+    /// End of the poll in which the call reached its present await point, in ticks; the age is that
+    /// of this moment. Until then, if the call was counted at its creation: the time of that.
     pub(crate) since: u64,
 }
 
@@ -292,11 +308,61 @@ impl Call {
         self.state == 0 && self.birth() == event && self.unit == creator
     }
 
-    /// Before the first poll: the number of its thread's last event at the creation, or
-    /// [`COUNTED`].
+    /// The await point at which it waits, or who polls it if it does not wait at a known one:
+    /// [`Paths::polled_by`](crate::account::paths::Paths::polled_by) tells the latter from either.
+    /// Before the first poll: the path of the call that created it; 0 if none did.
     #[inline(always)]
-    pub(crate) const fn birth(&self) -> u64 {
+    pub(crate) const fn unit(&self) -> PathId {
+        self.unit & BELOW_AGE
+    }
+
+    #[inline(always)]
+    pub(crate) const fn set_unit(&mut self, unit: PathId) {
+        self.unit = self.unit & !BELOW_AGE | unit;
+    }
+
+    /// Before the first poll: the number of its thread's last event at the creation, or
+    /// [`COUNTED`] and the time of that.
+    #[inline(always)]
+    const fn birth(&self) -> u64 {
         self.told_or_suspended
+    }
+
+    /// Before the first poll: whether the call was counted at its creation.
+    #[inline(always)]
+    pub(crate) const fn is_counted(&self) -> bool {
+        self.birth() & COUNTED != 0
+    }
+
+    /// Starts the first poll, at `t`, of a call that may have been counted at its creation. Returns
+    /// its birth.
+    #[inline]
+    pub(crate) const fn keep_birth(&mut self, t: u64) -> u64 {
+        // The upper bits of the time are those of `t`, which is close to it.
+        let age = (t.wrapping_sub(self.birth()) << 1).cast_signed() >> 1;
+        self.since = t;
+        if self.is_counted() && age > 0 {
+            self.since = t.wrapping_sub(age.cast_unsigned());
+        }
+        self.birth()
+    }
+
+    /// Records that the call, `lived` ticks old, reached its present await point in the poll that
+    /// ends at `t`.
+    #[inline(always)]
+    pub(crate) const fn reach(&mut self, lived: u64, t: u64) {
+        let age = Age::of(lived);
+        self.state = self.state & BELOW_AGE | age.upper();
+        self.unit = self.unit & BELOW_AGE | age.lower();
+        self.since = t;
+    }
+
+    /// Time from the birth to `t`, if a poll has ended: wall time.
+    #[inline(always)]
+    pub(crate) const fn lived(&self, t: u64) -> u64 {
+        Age::of_halves(self.state & !BELOW_AGE, self.unit & !BELOW_AGE)
+            .ticks()
+            .wrapping_add(t.saturating_sub(self.since))
     }
 
     /// End of the last poll that ended pending, in ticks; `None` for the operand of an await, whose
@@ -353,7 +419,7 @@ impl Call {
     #[inline(always)]
     pub(crate) const fn again(&mut self) -> Option<u32> {
         let state = self.state;
-        if state & !(SITE | DIRECT) != PENDING | POLLED {
+        if state & BELOW_AGE & !(SITE | DIRECT) != PENDING | POLLED {
             return None;
         }
         self.state = state & !PENDING;
@@ -361,7 +427,7 @@ impl Call {
     }
 
     /// Ends the first poll at `t`. The `times` are the running time, the inclusive time and the
-    /// part of that which the caller knows of, if it awaits the call.
+    /// duration, which the caller knows of if it awaits the call.
     #[inline(always)]
     pub(crate) const fn suspend_new(
         &mut self,
@@ -371,12 +437,13 @@ impl Call {
         times: [u64; 3],
         passes: bool,
     ) {
-        self.state = POLLED | PENDING | place & (SITE | DIRECT);
-        self.unit = unit;
+        let [running, inclusive, hold] = times;
+        let age = Age::of(hold);
+        self.state = POLLED | PENDING | place & (SITE | DIRECT) | age.upper();
+        self.unit = unit | age.lower();
         self.since = t;
-        let [running, inclusive, told] = times;
         [self.running, self.inclusive] = [running, inclusive];
-        self.told_or_suspended = if self.is_fused() { told } else { t };
+        self.told_or_suspended = if self.is_fused() { hold } else { t };
         self.set_passes(passes);
     }
 

@@ -51,6 +51,8 @@ pub enum Sum {
     CallRunning,
     /// Inclusive time of calls that ended and were polled, in ticks.
     CallInclusive,
+    /// Wall time of calls that ended and were polled, in ticks.
+    CallWall,
     /// Number of calls that returned `Err`.
     Err,
     /// Number of calls dropped before they returned.
@@ -85,6 +87,8 @@ pub enum Population {
     CallRunning,
     /// Inclusive time per call that ended and was polled.
     CallInclusive,
+    /// Wall time per call that ended and was polled: from its creation to its end.
+    CallWall,
     /// Duration per finished poll.
     PollHold,
     /// Exclusive time per finished poll.

@@ -1,7 +1,10 @@
 //! Log-linear histogram with one writer: 32 buckets per octave, so a bucket is at most 1/32 wide.
 //!
-//! Values below 64 have a bucket each. An octave is allocated when its first value arrives, so a
-//! population that spans four octaves costs four allocations once, and none afterwards.
+//! Values below 64 have a bucket each. The first ten values of an octave are kept in one word; it
+//! is allocated when the next one arrives, and so costs one allocation once. An octave with a few
+//! odd values costs none.
+
+mod first_values;
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -9,6 +12,7 @@ use core::sync::atomic::Ordering::Relaxed;
 
 use once_cell::race::OnceBox;
 
+use self::first_values::FirstValues;
 use crate::account::sync::AtomicU64;
 
 const SUB_BITS: u32 = 5;
@@ -40,6 +44,7 @@ impl Default for Far {
 pub struct Histogram {
     near: [OnceBox<Octave>; NEAR],
     far: OnceBox<Far>,
+    first: FirstValues,
 }
 
 impl Default for Histogram {
@@ -47,6 +52,7 @@ impl Default for Histogram {
         Self {
             near: [const { OnceBox::new() }; NEAR],
             far: OnceBox::new(),
+            first: FirstValues::default(),
         }
     }
 }
@@ -66,7 +72,9 @@ impl Histogram {
     #[cold]
     #[inline(never)]
     fn record_first(&self, octave: usize, sub: usize) {
-        add(&self.make(octave).0[sub], 1);
+        if !self.first.keep(octave, sub) {
+            add(&self.make(octave).0[sub], 1);
+        }
     }
 
     fn make(&self, index: usize) -> &Octave {
@@ -92,11 +100,19 @@ impl Histogram {
     /// population of each thread in each tick: room is made once for an octave.
     fn append(&self, counts: &mut Vec<(u16, u64)>) {
         let far = self.far.get().into_iter().flat_map(|far| &far.0);
-        for (index, octave) in self.near.iter().chain(far).enumerate() {
-            let Some(octave) = octave.get() else {
+        // Far octaves may not be there.
+        let far = far.map(OnceBox::get).chain(core::iter::repeat(None));
+        let octaves = self.near.iter().map(OnceBox::get).chain(far).take(OCTAVES);
+        let first = self.first.read();
+        for (index, octave) in octaves.enumerate() {
+            if octave.is_none() && !first.has(index) {
                 continue;
-            };
-            let read = octave.0.each_ref().map(|count| count.load(Relaxed));
+            }
+            let mut read = [0; SUB];
+            if let Some(octave) = octave {
+                read = octave.0.each_ref().map(|count| count.load(Relaxed));
+            }
+            first.add(index, &mut read);
             counts.reserve(read.iter().filter(|&&count| count != 0).count());
             for (sub, count) in read.into_iter().enumerate() {
                 if count != 0 {
@@ -135,7 +151,7 @@ const fn split(value: u64) -> (usize, usize) {
     // The lowest two octaves have buckets of one value.
     let shift = (value | SUB as u64).ilog2() - SUB_BITS;
     let sub = value >> shift;
-    let octave = shift as usize + (sub >> SUB_BITS) as usize;
+    let octave = shift as usize + (value >= SUB as u64) as usize;
     (octave, sub as usize & (SUB - 1))
 }
 
@@ -230,7 +246,8 @@ impl Buckets {
 mod tests {
     use alloc::vec::Vec;
 
-    use proptest::prelude::{ProptestConfig, any, prop_assert, proptest};
+    use proptest::collection::vec;
+    use proptest::prelude::{ProptestConfig, any, prop_assert, prop_assert_eq, proptest};
 
     use super::{Buckets, Histogram, bucket_of, upper_bound};
 
@@ -256,6 +273,22 @@ mod tests {
         histogram.collect(&mut buckets);
         let expected = values.map(|value| (bucket_of(value) as u16, 1));
         assert_eq!(buckets.iter().collect::<Vec<_>>(), expected);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(200))]
+        #[test]
+        fn every_value_is_counted(values in vec((0u64..100, 0u32..64), 0..400)) {
+            let (histogram, mut expected) = (Histogram::default(), Buckets::default());
+            for (value, shift) in values {
+                let value = value << shift;
+                histogram.record(value);
+                expected.add(bucket_of(value) as u16, 1);
+            }
+            let mut buckets = Buckets::default();
+            histogram.collect(&mut buckets);
+            prop_assert_eq!(buckets, expected);
+        }
     }
 
     proptest! {

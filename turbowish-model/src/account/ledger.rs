@@ -38,7 +38,7 @@ use self::straight::StraightPolls;
 use crate::account::aggregate::{ANOMALIES, Anomaly};
 use crate::account::append_vec::AppendVec;
 use crate::account::await_stack::AwaitStack;
-use crate::account::call::{COUNTED, Call, DIRECT, Origin, Outcome, ProcKey, SITE};
+use crate::account::call::{Call, DIRECT, Origin, Outcome, ProcKey, SITE};
 use crate::account::counters::{PROC_LIMIT, Pages, PathCounters, ProcCounters, Word, chunks};
 use crate::account::histogram::add;
 use crate::account::paths::{PATH_IDS, PathId, Paths};
@@ -241,7 +241,7 @@ impl Ledger {
         let row = self.row(self.path_of_root(proc.id, self.proc_on(creator)));
         row.add(Word::Created, 1);
         row.subtract(Word::CreatedAt, t);
-        Origin::new(self.epoch, creator, COUNTED)
+        Origin::counted(self.epoch, creator, t)
     }
 
     /// Records the size of a call's future.
@@ -255,7 +255,7 @@ impl Ledger {
         if call.is_polled() {
             None
         } else {
-            self.proc_on(call.unit)
+            self.proc_on(call.unit())
         }
     }
 
@@ -364,7 +364,7 @@ impl Ledger {
             self.drop_unpolled(call, proc, t);
             return drop(writing);
         }
-        let path = self.paths.polled_by(call.unit);
+        let path = self.paths.polled_by(call.unit());
         let suspended = self.suspended_with_caller(call, path, t);
         if call.is_suspended()
             && let Some(top) = self.top()
@@ -376,7 +376,7 @@ impl Ledger {
             self.shown.moved.store(1, Relaxed);
             self.fall(top, suspended, proc);
         }
-        let unit = if call.is_suspended() { call.unit } else { 0 };
+        let unit = if call.is_suspended() { call.unit() } else { 0 };
         if unit != 0 {
             let row = self.row(unit);
             row.add(Word::Waited, t);
@@ -390,8 +390,8 @@ impl Ledger {
     }
 
     fn drop_unpolled(&self, call: &mut Call, proc: u32, t: u64) {
-        let row = self.row(self.path_of_root(proc, self.proc_on(call.unit)));
-        if call.birth() == COUNTED {
+        let row = self.row(self.path_of_root(proc, self.proc_on(call.unit())));
+        if call.is_counted() {
             row.add(Word::Started, 1);
             row.add(Word::StartedAt, t);
         } else {

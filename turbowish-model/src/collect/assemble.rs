@@ -6,7 +6,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::metric_rows::MetricName;
-use crate::account::aggregate::ProcStats;
+use crate::account::aggregate::{ProcStats, SiteStats};
 use crate::account::counters::{OTHERS, Population, Sum};
 use crate::account::histogram::{Buckets, upper_bound};
 use crate::account::task::{Pause, TaskMeta, TaskReading};
@@ -108,6 +108,7 @@ impl<N: Names> Assembly<'_, N> {
             occupancy_ppm: ratio_ppm(running, self.window.length),
             call_running: self.distribution(window, Population::CallRunning),
             call_inclusive: self.distribution(window, Population::CallInclusive),
+            call_wall: self.distribution(window, Population::CallWall),
             poll_hold: self.distribution(window, Population::PollHold),
             poll_running: self.distribution(window, Population::PollRunning),
             ready_latency: self.distribution(window, Population::ReadyLatency),
@@ -118,20 +119,27 @@ impl<N: Names> Assembly<'_, N> {
 
     fn distribution(&self, stats: &ProcStats, population: Population) -> Distribution {
         let buckets: &Buckets = &stats.populations[population as usize];
-        let top = buckets
-            .iter()
-            .last()
-            .map_or(0, |(bucket, _)| upper_bound(usize::from(bucket)));
-        // For polls the window's own maximum is known; elsewhere the largest bucket bounds it from
-        // above.
-        let max = match population {
-            Population::PollHold => stats.recent_longest.min(top),
-            _ => stats.peak(population).min(top),
+        // For polls the window's own maximum is known.
+        let peak = match population {
+            Population::PollHold => stats.recent_longest,
+            _ => stats.peak(population),
         };
+        self.sampled(buckets, stats.sum_of(population), peak)
+    }
+
+    fn waits(&self, site: &SiteStats) -> Distribution {
+        self.sampled(&site.wait, site.ended, site.longest)
+    }
+
+    /// A population with this sum. `peak` is a value at least as large as its maximum; so is the
+    /// bound of its largest bucket.
+    fn sampled(&self, buckets: &Buckets, sum: u64, peak: u64) -> Distribution {
+        let top = buckets.iter().last();
+        let top = top.map_or(0, |(bucket, _)| upper_bound(usize::from(bucket)));
         Distribution {
             n: buckets.total(),
-            sum_ns: self.scale.ns(positive(stats.sum_of(population))),
-            max_ns: self.scale.ns(max),
+            sum_ns: self.scale.ns(positive(sum)),
+            max_ns: self.scale.ns(peak.min(top)),
             buckets: bounds(buckets, self.scale),
         }
     }
@@ -195,6 +203,7 @@ impl<N: Names> Assembly<'_, N> {
         let Some(name) = self.names.proc(id) else {
             return Vec::new();
         };
+        let none = SiteStats::default();
         let sites = today
             .sites
             .iter()
@@ -202,7 +211,7 @@ impl<N: Names> Assembly<'_, N> {
             .filter(|(_, site)| site.waits > 0);
         sites
             .map(|(slot, site)| {
-                let grown = window.sites.get(slot).copied().unwrap_or_default();
+                let grown = window.sites.get(slot).unwrap_or(&none);
                 let waited = positive(grown.waited);
                 AwaitRow {
                     proc: String::from(name.path),
@@ -213,6 +222,7 @@ impl<N: Names> Assembly<'_, N> {
                     max_wait_ns: self.scale.ns(site.longest),
                     share_ppm: ratio_ppm(waited, yielded(window)),
                     cancelled: grown.cancelled,
+                    await_wait: self.waits(grown),
                 }
             })
             .collect()

@@ -5,8 +5,9 @@ use alloc::string::String;
 
 use super::Place;
 use super::column::Unit::{self, Count, Duration, Share, Text};
-use super::column::{Column, Heading, Row, Value, cell};
+use super::column::{Column, Family, Heading, Row, Value, cell};
 use super::json::{Spelled as _, put};
+use super::quantile::Distribution;
 use super::row::row;
 use super::tasks::expression;
 
@@ -45,10 +46,23 @@ row! {
         share_ppm: u64 [sum];
         /// Calls dropped while suspended here.
         cancelled: u64 [sum];
+        /// Duration of each wait that ended here, in the window.
+        await_wait: Distribution [samples];
     }
 }
 
-static COLUMNS: [Column<AwaitRow>; 10] = [
+/// The other times of the table have no prefix, either.
+const WAIT: Family<AwaitRow> = Family {
+    prefix: "wait",
+    title: "",
+    meaning: "percentile of the duration of the waits that ended here, in the window",
+    fields: &["await_wait"],
+    of: |row| Some(&row.await_wait),
+};
+
+static FAMILIES: [Family<AwaitRow>; 1] = [WAIT];
+
+static COLUMNS: [Column<AwaitRow>; 13] = [
     Heading::new("at", "AT", Unit::Place)
         .width(14)
         .rank(0)
@@ -84,10 +98,21 @@ static COLUMNS: [Column<AwaitRow>; 10] = [
         .read(|row, _| Value::Count(row.now)),
     Heading::new("mean", "MEAN", Duration)
         .width(6)
-        .rank(0)
+        .rank(2)
         .meaning("time waited / waits")
         .fields(&["waited_ns", "waits"])
         .read(|row, _| Value::mean(row.waited_ns, row.waits)),
+    Column::percentile("wait_p50", "p50", &WAIT, 50, 1),
+    Column::percentile("wait_p99", "p99", &WAIT, 99, 0),
+    Heading::new("wait_max", "max", Duration)
+        .width(6)
+        .rank(2)
+        .meaning("longest wait that ended here, in the window")
+        .fields(&["await_wait"])
+        .read(|row, _| match row.await_wait.n {
+            0 => Value::NoSample,
+            _ => Value::Duration(row.await_wait.max_ns),
+        }),
     Heading::new("longest", "LONGEST", Duration)
         .width(7)
         .rank(0)
@@ -128,6 +153,7 @@ impl Row for AwaitRow {
         "waits",
         "now",
         "mean",
+        "wait",
         "longest",
         "total",
         "share",
@@ -139,6 +165,10 @@ impl Row for AwaitRow {
 
     fn columns() -> &'static [Column<Self>] {
         &COLUMNS
+    }
+
+    fn families() -> &'static [Family<Self>] {
+        &FAMILIES
     }
 
     /// `kv::db::get self.db.lock()`: lines shift from one version to the next.

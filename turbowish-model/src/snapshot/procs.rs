@@ -69,6 +69,8 @@ row! {
         call_running: Distribution [samples];
         /// Inclusive time per ended call.
         call_inclusive: Distribution [samples];
+        /// Wall time per ended call: from its creation to its end.
+        call_wall: Distribution [samples];
         /// Duration per finished poll.
         poll_hold: Distribution [samples];
         /// Exclusive time per finished poll.
@@ -119,6 +121,13 @@ const INCLUSIVE: Family<ProcRow> = Family {
     fields: &["call_inclusive"],
     of: |row| Some(&row.call_inclusive),
 };
+const WALL: Family<ProcRow> = Family {
+    prefix: "wall",
+    title: "WAL",
+    meaning: "percentile of the wall time per ended call, from its creation to its end",
+    fields: &["call_wall"],
+    of: |row| Some(&row.call_wall),
+};
 const POLL: Family<ProcRow> = Family {
     prefix: "poll",
     title: "OWN",
@@ -135,9 +144,9 @@ const READY: Family<ProcRow> = Family {
     of: |row| Some(&row.ready_latency),
 };
 
-static FAMILIES: [Family<ProcRow>; 5] = [RUN, HOLD, INCLUSIVE, POLL, READY];
+static FAMILIES: [Family<ProcRow>; 6] = [RUN, HOLD, INCLUSIVE, WALL, POLL, READY];
 
-static COLUMNS: [Column<ProcRow>; 28] = [
+static COLUMNS: [Column<ProcRow>; 31] = [
     Heading::new("proc", "PROC", Text)
         .width(27)
         .rank(0)
@@ -186,7 +195,18 @@ static COLUMNS: [Column<ProcRow>; 28] = [
         .meaning("polls per second")
         .fields(&["polls"])
         .read(|row, context| Value::rate(row.polls, context.window_ns)),
-    Column::percentile("run_p50", "RUNp50", &RUN, 50, 0),
+    Column::percentile("wall_p50", "WALp50", &WALL, 50, 1),
+    Column::percentile("wall_p99", "WALp99", &WALL, 99, 0),
+    Heading::new("wall_max", "WALmax", Duration)
+        .width(6)
+        .rank(1)
+        .meaning("longest wall time of an ended call")
+        .fields(&["call_wall"])
+        .read(|row, _| match row.call_wall.n {
+            0 => Value::NoSample,
+            _ => Value::Duration(row.call_wall.max_ns),
+        }),
+    Column::percentile("run_p50", "RUNp50", &RUN, 50, 1),
     Column::percentile("run_p90", "RUNp90", &RUN, 90, 5),
     Column::percentile("run_p99", "RUNp99", &RUN, 99, 0),
     Heading::new("run_max", "RUNmax", Duration)
@@ -294,7 +314,7 @@ static COLUMNS: [Column<ProcRow>; 28] = [
 impl Row for ProcRow {
     const OWN_ORDER: &'static str = "run";
     const PRINTED: &'static [&'static str] = &[
-        "proc", "run", "incl", "calls", "run_p", "hold", "longest", "where",
+        "proc", "run", "incl", "calls", "wall_p", "run_p", "hold", "longest", "where",
     ];
     const NEEDED: &'static [&'static str] = &["proc", "calls", "polls", "never_polled"];
     const PLACE: &'static str = "where";

@@ -7,8 +7,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use turbowish_model::account::aggregate::{Aggregate, Anomaly};
 use turbowish_model::account::counters::{Population, Sum};
+use turbowish_model::account::histogram::bucket_of;
 
-/// Numbers by proc, word, and the other proc of an edge; those that are 0 are not there.
+/// Numbers by proc, word, and the other proc of an edge or the bucket of a histogram. Those that
+/// are 0 are not there.
 pub(super) type Sums = BTreeMap<(usize, &'static str, usize), u64>;
 
 /// Stands for no proc.
@@ -43,6 +45,10 @@ struct Account {
     polls: u64,
     running: u64,
     inclusive: u64,
+    /// Time since its creation, or since its first poll if it was not counted before.
+    wall: u64,
+    /// Time since its last poll ended.
+    wait: u64,
 }
 
 struct Frame {
@@ -132,10 +138,14 @@ impl Oracle {
                 continue;
             }
             let (proc, state) = (call.proc, call.state);
+            self.calls[id].wall += by;
             self.add(proc, "wall", by);
             match state {
                 State::Unstarted => self.add(proc, "unstarted", by),
-                State::Waiting => self.add(proc, "yielded", by),
+                State::Waiting => {
+                    self.calls[id].wait += by;
+                    self.add(proc, "yielded", by);
+                }
                 State::Open | State::Over | State::Unborn(..) => {}
             }
         }
@@ -182,6 +192,8 @@ impl Oracle {
             polls: 0,
             running: 0,
             inclusive: 0,
+            wall: 0,
+            wait: 0,
         });
         self.leaked += 1;
         let id = self.calls.len() - 1;
@@ -222,6 +234,8 @@ impl Oracle {
             polls: 0,
             running: 0,
             inclusive: 0,
+            wall: 0,
+            wait: 0,
         };
         self.add(proc, "calls", 1);
         self.add(proc, "live", 1);
@@ -246,6 +260,7 @@ impl Oracle {
             self.bear(id);
         }
         self.events[thread] += 1;
+        self.end_wait(id);
         let call = &mut self.calls[id];
         call.state = State::Open;
         call.polls += 1;
@@ -281,11 +296,21 @@ impl Oracle {
         }
     }
 
+    /// Ends the wait of a call that waits.
+    fn end_wait(&mut self, id: usize) {
+        let Account { proc, wait, .. } = self.calls[id];
+        if self.calls[id].state == State::Waiting {
+            self.add(proc, "waits", wait);
+            self.edge(proc, "waits in bucket", bucket_of(wait), 1);
+            self.calls[id].wait = 0;
+        }
+    }
+
     fn over(&mut self, id: usize, how: &'static str) {
         let call = &mut self.calls[id];
         call.state = State::Over;
         let (proc, polls) = (call.proc, call.polls);
-        let (running, inclusive) = (call.running, call.inclusive);
+        let (running, inclusive, wall) = (call.running, call.inclusive, call.wall);
         self.add(proc, how, 1);
         if polls == 0 {
             self.add(proc, "never polled", 1);
@@ -294,6 +319,8 @@ impl Oracle {
             self.add(proc, "ended", 1);
             self.add(proc, "call running", running);
             self.add(proc, "call inclusive", inclusive);
+            self.add(proc, "call wall", wall);
+            self.edge(proc, "call walls in bucket", bucket_of(wall), 1);
         }
         let live = self.sums.entry((proc, "live", NONE)).or_default();
         *live -= 1;
@@ -312,6 +339,7 @@ impl Oracle {
         let call = &self.calls[id];
         if self.armed && call.epoch == self.epoch && call.state != State::Over {
             assert_ne!(call.state, State::Open, "a poll borrows its call");
+            self.end_wait(id);
             self.over(id, "cancelled");
         }
     }
@@ -370,6 +398,7 @@ pub(super) fn read(aggregate: &Aggregate, ids: &[u32], is_window: bool) -> Sums 
             ("yielded", waited),
             ("call running", stats.sum(Sum::CallRunning)),
             ("call inclusive", stats.sum(Sum::CallInclusive)),
+            ("call wall", stats.sum(Sum::CallWall)),
             ("finished", finished),
             ("ended", population(Population::CallRunning)),
             ("live", if is_window { 0 } else { stats.live() }),
@@ -377,6 +406,18 @@ pub(super) fn read(aggregate: &Aggregate, ids: &[u32], is_window: bool) -> Sums 
         ];
         for (word, value) in words {
             sums.insert((proc, word, NONE), value);
+        }
+        let walls = &stats.populations[Population::CallWall as usize];
+        for (bucket, count) in walls.iter() {
+            sums.insert((proc, "call walls in bucket", bucket.into()), count);
+        }
+        let ended = stats.sites.iter().map(|site| site.ended);
+        sums.insert((proc, "waits", NONE), ended.sum());
+        for site in &stats.sites {
+            for (bucket, count) in site.wait.iter() {
+                let word = (proc, "waits in bucket", bucket.into());
+                *sums.entry(word).or_default() += count;
+            }
         }
         for (&other, edge) in &stats.edges {
             let other = proc_of(other);

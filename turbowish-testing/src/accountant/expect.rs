@@ -101,17 +101,22 @@ impl Accountant {
         let finished = |of: &dyn Fn(&PollAccount) -> u64| -> Vec<u64> {
             own().filter(|poll| poll.finished).map(of).collect()
         };
+        let ended: Vec<_> = calls
+            .iter()
+            .filter_map(|call| Some((call, call.first.and(call.end)?.0)))
+            .collect();
         let over = |of: &dyn Fn(&PollAccount) -> u64| -> Vec<u64> {
-            let over = calls
-                .iter()
-                .filter(|call| call.end.is_some() && call.first.is_some());
-            over.map(|call| self.sum(call, of)).collect()
+            ended.iter().map(|(call, _)| self.sum(call, of)).collect()
         };
+        let wall = ended.iter().map(|(call, end)| end - call.created);
         let call_running = over(&|poll| poll.running);
         fields["max_call_running"] = json!(call_running.iter().copied().max().unwrap_or_default());
         fields["max_poll"] = json!(own().map(|poll| poll.hold).max().unwrap_or_default());
         fields["call_running"] = population(call_running);
         fields["call_inclusive"] = population(over(&|poll| poll.hold - poll.foreign));
+        fields["call_wall"] = population(wall.collect());
+        let waits = calls.iter().flat_map(|call| call.waits.iter().copied());
+        fields["await_wait"] = population(waits.collect());
         fields["poll_hold"] = population(finished(&|poll| poll.hold));
         fields["poll_running"] = population(finished(&|poll| poll.running));
     }

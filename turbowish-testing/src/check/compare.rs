@@ -6,10 +6,10 @@ use std::fmt;
 use serde_json::{Map, Value};
 use turbowish_model::account::aggregate::{Aggregate, ProcStats};
 use turbowish_model::account::counters::{Population, Sum};
-use turbowish_model::snapshot::quantile::Percentile;
+use turbowish_model::snapshot::quantile::{Distribution, Percentile};
 
 use super::Vector;
-use super::fields::{call_fields, distribution, fields, offspring, outcome_word};
+use super::fields::{call_fields, distribution, fields, offspring, outcome_word, waits};
 use crate::replay::Outcome;
 
 /// A value that differs from the vector's.
@@ -72,12 +72,15 @@ pub struct Check<'a> {
     pub compared: usize,
 }
 
-const POPULATIONS: [(&str, Population); 4] = [
+const POPULATIONS: [(&str, Population); 5] = [
     ("call_running", Population::CallRunning),
     ("call_inclusive", Population::CallInclusive),
+    ("call_wall", Population::CallWall),
     ("poll_hold", Population::PollHold),
     ("poll_running", Population::PollRunning),
 ];
+/// A population over the waits of all await points.
+const WAITS: &str = "await_wait";
 const PERCENTS: [(&str, u8); 5] = [
     ("p50", 50),
     ("p90", 90),
@@ -242,12 +245,18 @@ impl<'a> Check<'a> {
             for (field, population) in POPULATIONS {
                 if let Some(expected) = expected.get(field).and_then(Value::as_object) {
                     let place = format!("{place}.{field}");
-                    self.population(&place, expected, proc.unwrap_or(&nothing), population);
+                    let got = distribution(proc.unwrap_or(&nothing), population);
+                    self.population(&place, expected, &got);
                 }
+            }
+            if let Some(expected) = expected.get(WAITS).and_then(Value::as_object) {
+                let got = waits(proc.unwrap_or(&nothing));
+                self.population(&format!("{place}.{WAITS}"), expected, &got);
             }
             let known = |field: &String| {
                 fields.iter().any(|(name, _)| name == field)
                     || POPULATIONS.iter().any(|(name, _)| name == field)
+                    || field == WAITS
             };
             let keys = expected.as_object().into_iter().flat_map(Map::keys);
             self.unknown(&place, keys.filter(|field| !known(field)));
@@ -272,14 +281,7 @@ impl<'a> Check<'a> {
     }
 
     /// `exact <= reported <= exact * 1.032`; the number of values and the maximum to the unit.
-    fn population(
-        &mut self,
-        place: &str,
-        expected: &Map<String, Value>,
-        proc: &ProcStats,
-        population: Population,
-    ) {
-        let got = distribution(proc, population);
+    fn population(&mut self, place: &str, expected: &Map<String, Value>, got: &Distribution) {
         if let Some(n) = expected.get("n") {
             self.equal(&format!("{place}.n"), n, got.n);
         }

@@ -2,7 +2,7 @@
 
 use turbowish_model::account::aggregate::ProcStats;
 use turbowish_model::account::counters::{Population, Sum};
-use turbowish_model::account::histogram::upper_bound;
+use turbowish_model::account::histogram::{Buckets, upper_bound};
 use turbowish_model::snapshot::quantile::Distribution;
 
 use super::compare::Got;
@@ -11,13 +11,26 @@ use crate::replay::{CallOutcome, ReplayedCall};
 /// A population as reports give it: buckets, and the exact sum and maximum.
 pub(super) fn distribution(proc: &ProcStats, population: Population) -> Distribution {
     let buckets = &proc.populations[population as usize];
+    sampled(buckets, proc.sum_of(population), proc.peak(population))
+}
+
+/// The waits of all await points of a proc that have ended.
+pub(super) fn waits(proc: &ProcStats) -> Distribution {
+    let mut all = Distribution::default();
+    for site in &proc.sites {
+        all.merge(&sampled(&site.wait, site.ended, site.longest));
+    }
+    all
+}
+
+fn sampled(buckets: &Buckets, sum: u64, max: u64) -> Distribution {
     let bounds = buckets
         .iter()
         .map(|(bucket, n)| (upper_bound(usize::from(bucket)), n));
     Distribution {
         n: buckets.total(),
-        sum_ns: proc.sum_of(population),
-        max_ns: proc.peak(population),
+        sum_ns: sum,
+        max_ns: max,
         buckets: bounds.collect(),
     }
 }

@@ -192,7 +192,12 @@ impl Mirror<String> for Pitfall {
 }
 
 /// The populations that were added to the protocol later: absent ones are empty.
-const NEWER: [&str; 2] = ["ProcRow.ready_latency", "Snapshot.ready_latency"];
+const NEWER: [&str; 4] = [
+    "AwaitRow.await_wait",
+    "ProcRow.ready_latency",
+    "ProcRow.call_wall",
+    "Snapshot.ready_latency",
+];
 
 impl Mirror<Option<proto::Distribution>> for Distribution {
     fn send(self) -> Option<proto::Distribution> {

@@ -133,6 +133,7 @@ impl Distinct {
             max_poll_open: true,
             call_running: self.distribution(),
             call_inclusive: self.distribution(),
+            call_wall: self.distribution(),
             poll_hold: self.distribution(),
             poll_running: self.distribution(),
             ready_latency: self.distribution(),
@@ -290,6 +291,7 @@ impl Distinct {
     fn await_row(&mut self) -> AwaitRow {
         AwaitRow {
             place: self.place(),
+            await_wait: self.distribution(),
             ..self.plain()
         }
     }
@@ -579,15 +581,18 @@ fn what_came_later_may_be_missing() {
     message.counters = None;
     message.process.as_mut().unwrap().own_cost = None;
     proc(&mut message).ready_latency = None;
+    proc(&mut message).call_wall = None;
+    message.awaits.as_mut().unwrap().rows[0].await_wait = None;
     let snapshot = Snapshot::try_from(message).unwrap();
     assert_eq!(snapshot.resources, Page::default());
     assert_eq!(snapshot.alerts, Page::default());
     assert_eq!(snapshot.counters, Page::default());
     assert_eq!(snapshot.process.own_cost, None);
-    assert_eq!(
-        snapshot.procs.rows[1].ready_latency,
-        Distribution::default()
-    );
+    let proc = &snapshot.procs.rows[1];
+    assert_eq!(proc.ready_latency, Distribution::default());
+    assert_eq!(proc.call_wall, Distribution::default());
+    let point = &snapshot.awaits.rows[0];
+    assert_eq!(point.await_wait, Distribution::default());
 }
 
 /// Every field and enum value of the protocol as `Message.field = number type`, parsed from the

@@ -452,6 +452,9 @@ pub struct ProcRow {
     /// Calls whose time of creation is unknown, and taken to be their first poll.
     #[prost(uint64, tag = "31")]
     pub unknown_births: u64,
+    /// Time between creation and end per ended call; absent from a process that does not tell.
+    #[prost(message, optional, tag = "32")]
+    pub call_wall: ::core::option::Option<Distribution>,
 }
 /// A proc whose polls contain polls of another one.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -777,6 +780,9 @@ pub struct AwaitRow {
     /// Calls dropped while they stood here.
     #[prost(uint64, tag = "8")]
     pub cancelled: u64,
+    /// Duration of each wait that ended here; absent from a process that does not tell.
+    #[prost(message, optional, tag = "9")]
+    pub await_wait: ::core::option::Option<Distribution>,
 }
 /// Rows of resources.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -2194,6 +2200,7 @@ impl crate::weight::Weighed for ProcRow {
                 (27, Field::One(<Distribution as Weighed>::shape)),
                 (28, Field::Many(<Attribute as Weighed>::shape)),
                 (29, Field::Numbers),
+                (32, Field::One(<Distribution as Weighed>::shape)),
             ],
         };
         &SHAPE
@@ -2389,6 +2396,7 @@ impl crate::weight::Weighed for AwaitRow {
             bytes: ::core::mem::size_of::<AwaitRow>(),
             fields: &[
                 (2, Field::One(<Place as Weighed>::shape)),
+                (9, Field::One(<Distribution as Weighed>::shape)),
             ],
         };
         &SHAPE

@@ -97,10 +97,11 @@ fn noun(change: &Change) -> (String, &'static str) {
     let (one, values) = match change.field {
         "call_running" => ("call", "calls"),
         "call_inclusive" => ("call with what it called", "calls"),
+        "call_wall" => ("call from creation to end", "calls"),
         "poll_hold" => ("poll", "polls"),
         "poll_running" => ("poll without what it polled", "polls"),
         "ready_latency" => ("wake-up", "wake-ups"),
-        "waited" => ("wait", "waits"),
+        "waited" | "await_wait" => ("wait", "waits"),
         "kept" => ("hold", "holds"),
         _ => return (change.column.clone(), "events"),
     };

@@ -109,6 +109,8 @@ fn proc(scripted: &Scripted) -> ProcRow {
             hold_ns: incl * MS,
         }]
     };
+    let wait = yielded * 10 * MS / calls.max(1);
+    let wall99 = p99 + 2 * wait;
     ProcRow {
         proc: path.to_owned(),
         file: file(path),
@@ -128,6 +130,7 @@ fn proc(scripted: &Scripted) -> ProcRow {
         occupancy_ppm: run * 100,
         call_running: distribution(calls, p50, p90, p99, p99),
         call_inclusive: distribution(calls, p50, p90, p99, p99),
+        call_wall: distribution(calls, p50 + wait / 2, p90 + wait, wall99, wall99),
         poll_hold: distribution(polls, hold, hold99, hold99, longest),
         poll_running: distribution(polls, hold, hold99, hold99, longest),
         callers,
@@ -408,6 +411,11 @@ fn awaits() -> Vec<AwaitRow> {
         max_wait_ns: max_us * US,
         share_ppm,
         cancelled: 0,
+        await_wait: {
+            let mean = waited_ms * MS / waits.max(1);
+            let longest = max_us * US;
+            distribution(waits, mean * 9 / 10, longest / 2, longest, longest)
+        },
     };
     vec![
         row(

@@ -3,11 +3,11 @@
 use alloc::vec::Vec;
 
 use crate::account::counters::{POPULATIONS, Population, SUMS, Sum};
-use crate::account::histogram::Buckets;
+use crate::account::histogram::{Buckets, bucket_of};
 use crate::ordered::Map;
 
 /// Waits at one await point, over all threads. Times are in ticks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SiteStats {
     /// Polls that ended pending at this await point.
     pub waits: u64,
@@ -17,6 +17,10 @@ pub struct SiteStats {
     pub waited: u64,
     /// Longest wait that has ended.
     pub longest: u64,
+    /// Duration of the waits that have ended.
+    pub ended: u64,
+    /// Histogram of the waits that have ended.
+    pub wait: Buckets,
     /// Calls dropped while suspended at this await point.
     pub cancelled: u64,
     /// Polls that left the awaited resource unchanged; counted only for instrumented resources.
@@ -30,7 +34,33 @@ impl SiteStats {
     pub(crate) fn resume(&mut self, since: u64, t: u64) {
         self.left = self.left.wrapping_add(1);
         self.waited = self.waited.wrapping_add(t);
-        self.longest = self.longest.max(t.saturating_sub(since));
+        let wait = t.saturating_sub(since);
+        self.longest = self.longest.max(wait);
+        self.ended = self.ended.wrapping_add(wait);
+        self.wait.add(bucket_of(wait) as u16, 1);
+    }
+
+    /// Sets what was counted before to be no part of it.
+    fn subtract(&mut self, before: &Self) {
+        self.waits = self.waits.wrapping_sub(before.waits);
+        self.left = self.left.wrapping_sub(before.left);
+        self.waited = self.waited.wrapping_sub(before.waited);
+        self.cancelled = self.cancelled.wrapping_sub(before.cancelled);
+        self.spurious = self.spurious.wrapping_sub(before.spurious);
+        self.ended = self.ended.wrapping_sub(before.ended);
+        self.wait = self.wait.since(&before.wait);
+    }
+
+    /// Adds what was read under the seqlock: all but the histogram.
+    fn add_counters(&mut self, more: &Self) {
+        self.waits = self.waits.wrapping_add(more.waits);
+        self.left = self.left.wrapping_add(more.left);
+        self.waited = self.waited.wrapping_add(more.waited);
+        self.longest = self.longest.max(more.longest);
+        self.cancelled = self.cancelled.wrapping_add(more.cancelled);
+        self.spurious = self.spurious.wrapping_add(more.spurious);
+        self.operand = self.operand.max(more.operand);
+        self.ended = self.ended.wrapping_add(more.ended);
     }
 
     /// Number of calls that wait here now.
@@ -93,6 +123,7 @@ impl ProcStats {
         match population {
             Population::CallRunning => self.sum(Sum::CallRunning),
             Population::CallInclusive => self.sum(Sum::CallInclusive),
+            Population::CallWall => self.sum(Sum::CallWall),
             Population::ReadyLatency => self.sum(Sum::ReadyLatency),
             Population::PollHold => self.sum(Sum::Hold).wrapping_sub(self.sum(Sum::OpenHold)),
             Population::PollRunning => self
@@ -181,13 +212,7 @@ impl ProcStats {
                 .resize_with(other.sites.len(), SiteStats::default);
         }
         for (site, more) in self.sites.iter_mut().zip(&other.sites) {
-            site.waits = site.waits.wrapping_add(more.waits);
-            site.left = site.left.wrapping_add(more.left);
-            site.waited = site.waited.wrapping_add(more.waited);
-            site.longest = site.longest.max(more.longest);
-            site.cancelled = site.cancelled.wrapping_add(more.cancelled);
-            site.spurious = site.spurious.wrapping_add(more.spurious);
-            site.operand = site.operand.max(more.operand);
+            site.add_counters(more);
         }
     }
 
@@ -244,6 +269,9 @@ impl ProcStats {
         for (buckets, more) in self.populations.iter_mut().zip(&other.populations) {
             buckets.merge(more);
         }
+        for (site, more) in self.sites.iter_mut().zip(&other.sites) {
+            site.wait.merge(&more.wait);
+        }
         for (proc, more) in &other.edges {
             let edge = self.edges.entry(*proc).or_default();
             edge.polls = edge.polls.wrapping_add(more.polls);
@@ -267,11 +295,7 @@ impl ProcStats {
             *sum = sum.wrapping_sub(*before);
         }
         for (site, before) in grown.sites.iter_mut().zip(&earlier.sites) {
-            site.waits = site.waits.wrapping_sub(before.waits);
-            site.left = site.left.wrapping_sub(before.left);
-            site.waited = site.waited.wrapping_sub(before.waited);
-            site.cancelled = site.cancelled.wrapping_sub(before.cancelled);
-            site.spurious = site.spurious.wrapping_sub(before.spurious);
+            site.subtract(before);
         }
         for (proc, edge) in grown.edges.iter_mut() {
             let Some(before) = earlier.edges.get(proc) else {
@@ -297,11 +321,11 @@ impl ProcStats {
 
     /// Whether nothing has happened in it since an earlier state.
     pub(super) fn is_still_since(&self, earlier: &Self) -> bool {
-        let before = earlier.sites.iter().copied();
-        let before = before.chain(core::iter::repeat(SiteStats::default()));
-        let mut sites = self.sites.iter().zip(before);
-        self.sums == earlier.sums
-            && sites
-                .all(|(site, before)| (site.waits, site.waited) == (before.waits, before.waited))
+        let waits = |stats: &Self, site: usize| {
+            let site = stats.sites.get(site);
+            site.map_or((0, 0), |site| (site.waits, site.waited))
+        };
+        let mut sites = 0..self.sites.len();
+        self.sums == earlier.sums && sites.all(|site| waits(self, site) == waits(earlier, site))
     }
 }

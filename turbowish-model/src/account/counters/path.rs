@@ -53,11 +53,16 @@ pub(crate) enum Word {
     SpanNested,
     /// Waits of spans that have begun and not ended.
     SpanOpen,
+    /// Duration of the waits of spans that have ended.
+    SpanWaits,
 
     /// Inclusive time of calls, without their running time.
     CallNested,
     LongestCallRunning,
     LongestCallInclusive,
+    /// Wall time of calls that did not end in their only poll, with nothing nested in it.
+    CallWall,
+    LongestCallWall,
     SpanForeign,
     /// Longest poll in the tick before, and since the start.
     SpanLastLongest,
@@ -74,6 +79,8 @@ pub(crate) enum Word {
     Waits,
     Open,
     LongestWait,
+    /// Duration of the waits of this level alone that have ended.
+    EndedWaits,
     Foreign,
     /// Polls that had no exclusive time. They are frequent, and recorded in no histogram.
     Idle,
@@ -120,11 +127,18 @@ pub(crate) enum Shared {
     Call,
     CallRunning,
     CallInclusive,
+    CallWall,
+    /// Inclusive and wall time of calls that ended in their first poll.
+    CallWhole,
     /// Polls of every level of a span in which something was nested.
     SpanNested,
+    /// Ended waits of every level of a span.
+    SpanWait,
+    /// Ended waits of this level alone.
+    Wait,
 }
 
-pub(crate) const HISTOGRAMS: usize = Shared::SpanNested as usize + 1;
+pub(crate) const HISTOGRAMS: usize = Shared::Wait as usize + 1;
 
 /// Counters of one path on one thread. Written by that thread alone.
 #[repr(C, align(64))]
@@ -291,10 +305,8 @@ impl PathCounters {
 
     /// Charges an ended call that was polled.
     #[inline(always)]
-    pub(crate) fn charge_call(&self, running: u64, inclusive: u64) {
-        self.add(Word::CallRunning, running);
-        self.raise(Word::LongestCallRunning, running);
-        self.raise(Word::LongestCallInclusive, inclusive);
+    pub(crate) fn charge_call(&self, running: u64, inclusive: u64, wall: u64) {
+        self.add_call(running, inclusive, wall);
         if running == inclusive {
             self.record(Shared::Call, running);
         } else {
@@ -302,6 +314,44 @@ impl PathCounters {
             self.record(Shared::CallRunning, running);
             self.record(Shared::CallInclusive, inclusive);
         }
+        self.record(Shared::CallWall, wall);
+    }
+
+    /// Same as [`PathCounters::charge_call`], of a call that ended in its first poll.
+    #[inline(always)]
+    pub(crate) fn charge_first(&self, running: u64, inclusive: u64, wall: u64) {
+        if wall != inclusive || running == inclusive {
+            return self.charge_call(running, inclusive, wall);
+        }
+        self.add_call(running, inclusive, wall);
+        self.add(Word::CallNested, inclusive.wrapping_sub(running));
+        self.record(Shared::CallRunning, running);
+        self.record(Shared::CallWhole, wall);
+    }
+
+    #[inline(always)]
+    fn add_call(&self, running: u64, inclusive: u64, wall: u64) {
+        self.add(Word::CallRunning, running);
+        self.add(Word::CallWall, wall);
+        self.raise(Word::LongestCallRunning, running);
+        self.raise(Word::LongestCallInclusive, inclusive);
+        self.raise(Word::LongestCallWall, wall);
+    }
+
+    /// Records an ended wait of this level alone.
+    #[inline(always)]
+    pub(crate) fn charge_wait(&self, waited: u64) {
+        self.add(Word::EndedWaits, waited);
+        self.raise(Word::LongestWait, waited);
+        self.record(Shared::Wait, waited);
+    }
+
+    /// Records an ended wait of every level of a span.
+    #[inline(always)]
+    pub(crate) fn charge_span_wait(&self, waited: u64) {
+        self.add(Word::SpanWaits, waited);
+        self.raise(Word::SpanLongestWait, waited);
+        self.record(Shared::SpanWait, waited);
     }
 
     /// All words. The caller reads them under the seqlock.

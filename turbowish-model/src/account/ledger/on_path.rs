@@ -12,13 +12,13 @@ impl Ledger {
     #[inline(always)]
     pub(super) fn enter_path(&self, call: &mut Call, proc: u32, caller: Option<&Frame>) -> PathId {
         let path = self.first_path(call, proc, caller);
-        call.unit = path;
+        call.set_unit(path);
         path
     }
 
     #[inline(always)]
     fn first_path(&self, call: &mut Call, proc: u32, caller: Option<&Frame>) -> PathId {
-        let creator = call.unit;
+        let creator = call.unit();
         let Some(caller) = caller else {
             return self.path_of_root(proc, self.proc_on(creator));
         };
@@ -99,7 +99,7 @@ impl Ledger {
         caller: Option<&Frame>,
         start: &Start,
     ) -> (PathId, u32) {
-        let path = self.paths.polled_by(call.unit);
+        let path = self.paths.polled_by(call.unit());
         if start.straight {
             return (path, 0);
         }

@@ -35,7 +35,7 @@ impl Ledger {
             self.attach(call, proc, t);
         }
         let is_first = !call.is_polled();
-        let (birth, suspended) = (call.birth(), self.suspended(call, t, &start));
+        let suspended = self.suspended(call, t, &start);
         let mut place = call.enter();
         if place & PENDING != 0 {
             self.retract(call, proc.id, suspended);
@@ -57,6 +57,7 @@ impl Ledger {
         let (mut writing, mut unknown_birth) = (None, false);
         let (path, reuse) = if is_first {
             place |= FIRST;
+            let birth = call.keep_birth(t);
             let path = self.enter_path(call, proc.id, caller);
             if birth != self.event() {
                 writing = Some(self.write());
@@ -71,9 +72,9 @@ impl Ledger {
             (path, reuse)
         };
         self.step();
-        self.push((path, call.unit), proc.id, (t, suspended), place, &start);
+        self.push((path, call.unit()), proc.id, (t, suspended), place, &start);
         if place & REPATHED != 0 {
-            call.unit = path;
+            call.set_unit(path);
         }
         self.reuse.store(reuse, Relaxed);
         drop(writing);
@@ -99,7 +100,7 @@ impl Ledger {
     #[inline(never)]
     fn begin_known(&self, path: PathId, birth: u64, place: u32, t: u64) -> (u32, bool) {
         let row = self.row(path);
-        if birth != COUNTED {
+        if birth & COUNTED == 0 {
             row.add(Word::UnknownBirths, 1);
             return (place, true);
         }

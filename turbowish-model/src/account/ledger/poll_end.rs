@@ -68,7 +68,7 @@ impl Ledger {
         t: u64,
     ) {
         if place & (ARRIVED | FIRST) != 0 {
-            call.since = t;
+            call.reach(wall(call, place, charge, t), t);
         }
         if place & OVER != 0 && call.is_fused() {
             self.tell(call, frame, charge, depth);
@@ -87,14 +87,14 @@ impl Ledger {
         if stays {
             let (since, start) = (frame.suspended.load(Relaxed), frame.start.load(Relaxed));
             row.add(waits.waited, start.wrapping_sub(t));
-            row.raise(waits.longest, start.saturating_sub(since));
+            waits.charge(row, start.saturating_sub(since));
         } else {
             self.end_wait(frame, place);
             row.subtract(waits.waited, t);
             row.add(waits.open, 1);
         }
         call.suspend(t);
-        call.unit = unit;
+        call.set_unit(unit);
         if place & OVER != 0 {
             row.longest(&ALONE, self.time.tick.load(Relaxed), charge.hold);
             row.add(Word::Waits, 1);
@@ -140,7 +140,7 @@ impl Ledger {
         record_nested(row, charge);
         row.record_poll(charge, Shared::Leaf, Shared::Nested);
         call.suspend(t);
-        call.unit = unit;
+        call.set_unit(unit);
         if self.shown.quiet.load(Relaxed) == 0 {
             self.push_pending(call, frame, place, depth);
         }
@@ -195,11 +195,13 @@ impl Ledger {
             row.add(Word::LastEnds, t);
             record_nested(row, charge);
             row.record_poll(charge, Shared::Leaf, Shared::Nested);
-            row.charge_call(call.running, call.inclusive);
+            row.charge_call(call.running, call.inclusive, call.lived(t));
             call.end();
         } else {
             record_alone(row, charge);
-            self.finish(call, row, t, outcome);
+            row.charge_call(call.running, call.inclusive, call.lived(t));
+            self.outcome(row, t, outcome);
+            call.end();
         }
         if place & MARK != 0 {
             self.hand_up(frame);
@@ -276,7 +278,9 @@ impl Ledger {
         row.add(Word::Immediate, 1);
         self.count(row, place, t - charge.hold);
         record_alone(row, charge);
-        self.finish(call, row, t, outcome);
+        row.charge_first(call.running, call.inclusive, wall(call, place, charge, t));
+        self.outcome(row, t, outcome);
+        call.end();
     }
 
     /// Counts a call in its first poll, which began at `t`, if it was not counted before.
@@ -286,14 +290,6 @@ impl Ledger {
             row.add(Word::Counted, 1);
             row.add(Word::CountedAt, t);
         }
-    }
-
-    /// Ends a call that was polled.
-    #[inline(always)]
-    fn finish(&self, call: &mut Call, row: &PathCounters, t: u64, outcome: Outcome) {
-        row.charge_call(call.running, call.inclusive);
-        self.outcome(row, t, outcome);
-        call.end();
     }
 
     #[inline(always)]
@@ -410,7 +406,7 @@ impl Ledger {
             let (row, waits) = (self.row(unit), WaitWords::of(place));
             row.add(waits.waited, start);
             row.subtract(waits.open, 1);
-            row.raise(waits.longest, start.saturating_sub(since));
+            waits.charge(row, start.saturating_sub(since));
         }
     }
 
@@ -451,7 +447,7 @@ impl Ledger {
 struct WaitWords {
     waited: Word,
     open: Word,
-    longest: Word,
+    is_span: bool,
 }
 
 impl WaitWords {
@@ -461,15 +457,35 @@ impl WaitWords {
             Self {
                 waited: Word::Waited,
                 open: Word::Open,
-                longest: Word::LongestWait,
+                is_span: false,
             }
         } else {
             Self {
                 waited: Word::SpanWaited,
                 open: Word::SpanOpen,
-                longest: Word::SpanLongestWait,
+                is_span: true,
             }
         }
+    }
+
+    /// Records an ended wait.
+    #[inline(always)]
+    fn charge(&self, row: &PathCounters, waited: u64) {
+        if self.is_span {
+            row.charge_span_wait(waited);
+        } else {
+            row.charge_wait(waited);
+        }
+    }
+}
+
+/// Time from the birth of a call to the end of its poll at `t`.
+#[inline(always)]
+fn wall(call: &Call, place: u32, charge: &Charge, t: u64) -> u64 {
+    if place & (FIRST | COUNTED_BEFORE) == FIRST {
+        charge.hold
+    } else {
+        call.lived(t)
     }
 }
 

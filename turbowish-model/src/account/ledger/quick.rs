@@ -70,11 +70,11 @@ impl Ledger {
         add(&self.time.events, 1);
         self.reuse.store(REUSE_NONE, Relaxed);
         frame.key.store(self.straight.task.load(Relaxed), Relaxed);
-        frame.unit.store(call.unit, Relaxed);
+        frame.unit.store(call.unit(), Relaxed);
         let suspended = self.straight.suspended.load(Relaxed);
         frame.suspended.store(suspended, Relaxed);
         // The root has read the clock, and nothing has run since.
-        let path = self.paths.polled_by(call.unit);
+        let path = self.paths.polled_by(call.unit());
         self.open_frame(frame, path, proc, place, self.time.last.load(Relaxed));
         self.depth.store(1, Release);
         true
@@ -94,7 +94,7 @@ impl Ledger {
             return false;
         };
         let is_root = call.is_live(self.epoch) && !call.is_fused();
-        let path = self.paths.polled_by(call.unit);
+        let path = self.paths.polled_by(call.unit());
         if !is_root || !self.paths.key(path).is(PathKind::Root) {
             return false;
         }
@@ -105,7 +105,7 @@ impl Ledger {
         self.begin_segment(0, false);
         self.reuse.store(REUSE_NONE, Relaxed);
         frame.key.store(task, Relaxed);
-        frame.unit.store(call.unit, Relaxed);
+        frame.unit.store(call.unit(), Relaxed);
         let suspended = call.suspended().unwrap_or_default();
         frame.suspended.store(suspended, Relaxed);
         self.open_frame(frame, path, proc, place | ROOT, now());
@@ -290,7 +290,7 @@ impl Ledger {
         row.add(Word::SpanPolls, 1);
         row.add(Word::SpanHold, hold);
         row.subtract(Word::SpanWaited, hold);
-        row.raise(Word::SpanLongestWait, waited);
+        row.charge_span_wait(waited);
         row.longest(&SPANS, self.time.tick.load(Relaxed), hold);
         if nested != 0 {
             row.add(Word::SpanNested, nested);
@@ -373,7 +373,7 @@ impl Ledger {
         let charge = charge(hold, nested);
         row.record_poll(&charge, Shared::Leaf, Shared::Nested);
         let [running, inclusive] = call.charge_last(hold - nested, hold + carry);
-        row.charge_call(running, inclusive);
+        row.charge_call(running, inclusive, call.lived(start + hold));
         call.end();
         if place & ROOT == 0 {
             self.turn(call, frame, &charge);

@@ -8,7 +8,6 @@ use super::Ledger;
 use super::frame::{MARKED, OVER, REUSE_UNCHANGED, ROOT};
 use crate::account::append_vec::AppendVec;
 use crate::account::call::{Call, MARK};
-use crate::account::counters::Word;
 use crate::account::paths::{PathId, PathKind};
 use crate::account::sync::{AtomicU32, AtomicU64, in_place};
 
@@ -32,6 +31,8 @@ struct DroppedCall {
     running: AtomicU64,
     inclusive: AtomicU64,
     told: AtomicU64,
+    /// Age at the drop, in ticks.
+    wall: AtomicU64,
     /// Time of the drop, in ticks.
     at: AtomicU64,
 }
@@ -93,7 +94,7 @@ impl Ledger {
 
     #[inline(always)]
     fn is_root_path(&self, call: &Call) -> bool {
-        let path = self.paths.polled_by(call.unit);
+        let path = self.paths.polled_by(call.unit());
         self.paths.key(path).is(PathKind::Root)
     }
 
@@ -119,7 +120,7 @@ impl Ledger {
     pub fn turned(&self, call: &mut Call) -> Option<u32> {
         let depth = self.depth().checked_sub(1)?;
         let frame = self.frames.at(depth as usize);
-        let is_own = frame.path.load(Relaxed) == self.paths.polled_by(call.unit);
+        let is_own = frame.path.load(Relaxed) == self.paths.polled_by(call.unit());
         is_own.then(|| {
             call.resume();
             depth
@@ -184,7 +185,8 @@ impl Ledger {
             self.end_chain();
         }
         if !call.passes() || chain.len.load(Relaxed) >= CHAIN_LIMIT {
-            self.charge_one(path, unit, [call.running, call.inclusive], (suspended, t));
+            let times = [call.running, call.inclusive, call.lived(t)];
+            self.charge_one(path, unit, times, (suspended, t));
             self.end_chain_below(call.untold(), suspended);
             return;
         }
@@ -195,6 +197,7 @@ impl Ledger {
         own.running.store(call.running, Relaxed);
         own.inclusive.store(call.inclusive, Relaxed);
         own.told.store(call.told(), Relaxed);
+        own.wall.store(call.lived(t), Relaxed);
         own.at.store(t, Relaxed);
         chain.len.store(len + 1, Relaxed);
     }
@@ -203,13 +206,13 @@ impl Ledger {
         &self,
         path: PathId,
         unit: PathId,
-        [running, inclusive]: [u64; 2],
+        [running, inclusive, wall]: [u64; 3],
         (suspended, t): (u64, u64),
     ) {
-        self.row(path).charge_call(running, inclusive);
+        self.row(path).charge_call(running, inclusive, wall);
         if unit != 0 {
             let waited = t.saturating_sub(suspended);
-            self.row(unit).raise(Word::LongestWait, waited);
+            self.row(unit).charge_wait(waited);
         }
     }
 
@@ -221,7 +224,8 @@ impl Ledger {
         for at in (0..chain.len.load(Relaxed)).rev() {
             let call = chain.calls.at(at as usize);
             let inclusive = call.inclusive.load(Relaxed).wrapping_add(untold);
-            let times = [call.running.load(Relaxed), inclusive];
+            let (running, wall) = (&call.running, &call.wall);
+            let times = [running.load(Relaxed), inclusive, wall.load(Relaxed)];
             let wait = (suspended, call.at.load(Relaxed));
             self.charge_one(
                 call.path.load(Relaxed),

@@ -120,6 +120,7 @@ impl<'a> Share<'a> {
         site.left = site.left.wrapping_add(spans.wrapping_sub(open));
         site.waited = site.waited.wrapping_add(waited);
         site.longest = site.longest.max(words.get(Word::SpanLongestWait));
+        site.ended = site.ended.wrapping_add(words.get(Word::SpanWaits));
     }
 
     /// The polls of a row that were of its own level alone.
@@ -141,6 +142,8 @@ impl<'a> Share<'a> {
         raise(stats, Population::CallRunning, longest);
         let longest = words.get(Word::LongestCallInclusive).max(only);
         raise(stats, Population::CallInclusive, longest);
+        let longest = words.get(Word::LongestCallWall).max(only);
+        raise(stats, Population::CallWall, longest);
     }
 
     /// Adds polls to a proc, and to the edges of those that poll and create its calls.
@@ -207,6 +210,8 @@ impl<'a> Share<'a> {
         stats.add(Sum::CallRunning, running);
         let nested = get(Word::CallNested);
         stats.add(Sum::CallInclusive, running.wrapping_add(nested));
+        let wall = words.sum(&[Word::CallWall, Word::OnlyHold]);
+        stats.add(Sum::CallWall, wall);
         let created = get(Word::Created).wrapping_add(counted);
         if let (Some(creator), 1..) = (creator, created) {
             let edge = stats.edges.entry(creator).or_default();
@@ -234,11 +239,12 @@ impl<'a> Share<'a> {
         site.left = site.left.wrapping_add(begun.wrapping_sub(open));
         site.waited = site.waited.wrapping_add(waited);
         site.longest = site.longest.max(words.get(Word::LongestWait));
+        site.ended = site.ended.wrapping_add(words.get(Word::EndedWaits));
     }
 
     /// Adds the histograms of a row.
     pub(super) fn histograms(&mut self, row: PathId, counters: &PathCounters) {
-        use Population::{CallInclusive, CallRunning, PollHold, PollRunning};
+        use Population::{CallInclusive, CallRunning, CallWall, PollHold, PollRunning};
         let proc = self.paths.key(row).proc();
         let mut add = |shared: Shared, populations: &[Population]| {
             if let Some(counts) = counters.counts(shared) {
@@ -250,7 +256,7 @@ impl<'a> Share<'a> {
         };
         add(
             Shared::Single,
-            &[CallRunning, CallInclusive, PollHold, PollRunning],
+            &[CallRunning, CallInclusive, CallWall, PollHold, PollRunning],
         );
         add(Shared::Leaf, &[PollHold, PollRunning]);
         add(Shared::Nested, &[PollHold]);
@@ -258,12 +264,30 @@ impl<'a> Share<'a> {
         add(Shared::Call, &[CallRunning, CallInclusive]);
         add(Shared::CallRunning, &[CallRunning]);
         add(Shared::CallInclusive, &[CallInclusive]);
+        add(Shared::CallWall, &[CallWall]);
+        add(Shared::CallWhole, &[CallInclusive, CallWall]);
         let idle = counters.get(Word::Idle);
         if idle > 0 {
             let stats = self.into.proc(proc);
             stats.populations[PollRunning as usize].add(0, idle);
         }
         self.spans(row, counters);
+        self.wait_histograms(row, counters);
+    }
+
+    /// The histograms of the ended waits of a row: those of one level, and those of spans.
+    fn wait_histograms(&mut self, row: PathId, counters: &PathCounters) {
+        let (paths, into) = (self.paths, &mut *self.into);
+        let mut add = |level: Level, counts: &Buckets| {
+            let site = into.proc(level.proc).site(level.site as usize);
+            site.wait.merge(counts);
+        };
+        if let Some(counts) = counters.counts(Shared::Wait) {
+            add(leaf(paths, row), &counts);
+        }
+        if let Some(counts) = counters.counts(Shared::SpanWait) {
+            levels(paths, row, |level| add(level, &counts));
+        }
     }
 
     /// The histograms of the spans of a row. No level but the innermost has exclusive time in them.

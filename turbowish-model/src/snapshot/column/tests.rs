@@ -219,6 +219,7 @@ fn percentiles_are_columns_by_name() {
         ("run_p99.9", "RUNp99.9", 8),
         ("incl_p90", "INCp90", 6),
         ("poll_p50", "OWNp50", 6),
+        ("wall_p50", "WALp50", 6),
     ] {
         let column = find::<ProcRow>(key).expect("known");
         assert_eq!(
@@ -227,7 +228,13 @@ fn percentiles_are_columns_by_name() {
         );
     }
     for key in [
-        "run_p0", "run_p101", "run_p", "hold_p98", "wall_p50", "run_px", "",
+        "run_p0",
+        "run_p101",
+        "run_p",
+        "hold_p98",
+        "yielded_p50",
+        "run_px",
+        "",
     ] {
         assert!(find::<ProcRow>(key).is_none(), "{key}");
     }
