@@ -5,6 +5,9 @@ use super::{Column, Unit};
 /// Times that grow with age, load or window.
 const NEUTRAL: [&str; 4] = ["age", "running", "since", "total"];
 
+/// Populations whose values include waits for others: a client that takes its time costs nothing.
+const OF_OTHERS: [&str; 2] = ["await_wait", "call_wall"];
+
 /// Numbers of failures, or of tasks that wait because of something.
 const WORSE: [&str; 6] = ["behind", "cancelled", "err", "never", "panicked", "waiters"];
 
@@ -16,6 +19,9 @@ impl<R> Column<R> {
     #[must_use]
     pub fn larger_is_worse(&self) -> bool {
         let key = &*self.key;
+        if self.fields.iter().any(|field| OF_OTHERS.contains(field)) {
+            return false;
+        }
         match self.unit {
             Unit::Duration | Unit::Bytes => !NEUTRAL.contains(&key),
             Unit::Share | Unit::Rate | Unit::Average | Unit::Count | Unit::Trend => {
@@ -47,12 +53,14 @@ mod tests {
     fn what_costs_more_is_worse_and_what_is_more_is_not() {
         check::<ProcRow>(
             &["run_p50", "hold_p99.9", "longest", "wall", "size", "err"],
-            &["run", "incl", "calls", "polls", "live", "proc", "where"],
+            &[
+                "run", "incl", "calls", "polls", "live", "proc", "where", "wall_p99", "wall_max",
+            ],
         );
         check::<TaskRow>(&["longest", "size"], &["age", "since", "running", "polls"]);
         check::<AwaitRow>(
             &["mean", "longest", "cancelled"],
-            &["total", "waits", "now", "share"],
+            &["total", "waits", "now", "share", "wait_p99", "wait_max"],
         );
         check::<ResourceRow>(&["wait_p99", "oldest", "waiters"], &["ops", "fill", "age"]);
         check::<Alert>(&["for", "behind"], &["title"]);
