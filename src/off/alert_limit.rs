@@ -66,6 +66,16 @@ pub enum AlertLimit {
     UnboundedGrowthWindows(u64),
     /// `unbounded_growth.length`
     UnboundedGrowthLength(u64),
+    /// `task_leak.windows`
+    TaskLeakWindows(u64),
+    /// `task_leak.spawned`
+    TaskLeakSpawned(u64),
+    /// `task_leak.ended`
+    TaskLeakEnded(Percent),
+    /// `task_leak.idle`
+    TaskLeakIdle(Duration),
+    /// `task_leak.polled`
+    TaskLeakPolled(u64),
     /// `buffer_bloat.fill`
     BufferBloatFill(Percent),
     /// `buffer_bloat.held`

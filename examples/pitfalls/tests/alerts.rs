@@ -291,6 +291,7 @@ well! {
     healthy "healthy" 10;
     busy_selects "busy-selects" 60;
     busy_server "busy-server" 60;
+    rising_load "rising-load" 10;
     cancel_safe "cancel-safe" 10;
     future_moved "future-moved" 5;
     receiver_given_away "receiver-given-away" 5;
@@ -361,5 +362,6 @@ pitfalls! {
     lock_order_of_owned "lock-order-of-owned" "lock_order_inversion warning | there, back | mutex alice, mutex bob |  | ";
     spurious_polls "spurious-polls" "spurious_polls warning |  |  | take_turns | ";
     never_polled_at_times "never-polled-at-times" "never_polled warning |  |  | flush | ";
+    task_leak "task-leak" "task_leak warning |  |  | handle | reply";
     unbounded_growth "unbounded-growth" "unbounded_growth warning |  | mpsc lines |  | ";
 }

@@ -33,6 +33,8 @@ pub struct Situation {
     /// no end and has no intent. A task that a resource names and that is not here is treated as
     /// ended.
     pub tasks: Vec<Task>,
+    /// Number of all live tasks, those that are omitted included, by the proc of their root.
+    pub roots: Vec<RootTasks>,
     /// Tasks that ended by a panic, kept while an alert may report them (one minute).
     pub ended: Vec<Ended>,
     /// Resources that were used and still exist.
@@ -117,6 +119,20 @@ pub struct Task {
     /// The await tree: the task's calls, and its known live futures that are not polled. Empty:
     /// unknown.
     pub tree: Vec<Node>,
+}
+
+/// The tasks whose root is a call of one proc.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RootTasks {
+    /// Path of the proc.
+    pub path: String,
+    /// Number of live tasks.
+    pub live: u64,
+    /// Part of `live` that wait, and were neither polled nor woken for
+    /// [`Limit::TaskLeakIdle`](crate::diagnose::alert::Limit::TaskLeakIdle).
+    pub idle: u64,
+    /// Calls of the proc that ended. If some of them were not roots, this is too many.
+    pub ended: u64,
 }
 
 /// Wakes of a task, and the wakers that could cause more.

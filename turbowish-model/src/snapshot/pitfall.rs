@@ -104,6 +104,8 @@ pitfalls! {
     LockOrderInversion "lock_order_inversion" "lock order inversion" "lock-order-inversion";
     /// An unbounded channel grows.
     UnboundedGrowth "unbounded_growth" "unbounded growth" "unbounded-growth";
+    /// Tasks of a function are spawned and do not end.
+    TaskLeak "task_leak" "task leak" "task-leak";
     /// A bounded channel is always full.
     BufferBloat "buffer_bloat" "buffer bloat" "buffer-bloat";
     /// A guard is held while its task waits for something else.

@@ -137,7 +137,7 @@ const READY: Family<ProcRow> = Family {
 
 static FAMILIES: [Family<ProcRow>; 5] = [RUN, HOLD, INCLUSIVE, POLL, READY];
 
-static COLUMNS: [Column<ProcRow>; 27] = [
+static COLUMNS: [Column<ProcRow>; 28] = [
     Heading::new("proc", "PROC", Text)
         .width(27)
         .rank(0)
@@ -251,6 +251,12 @@ static COLUMNS: [Column<ProcRow>; 27] = [
         .meaning("calls that ended in their first poll, per second")
         .fields(&["immediate"])
         .read(|row, context| Value::rate(row.immediate, context.window_ns)),
+    Heading::new("new", "NEW/s", Rate)
+        .width(6)
+        .rank(20)
+        .meaning("calls created per second: for a root, tasks spawned")
+        .fields(&["calls"])
+        .read(|row, context| Value::rate(row.calls, context.window_ns)),
     Heading::new("unstarted", "UNST", Duration)
         .width(6)
         .rank(17)

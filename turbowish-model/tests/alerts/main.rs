@@ -6,6 +6,7 @@ mod fields;
 mod flow;
 mod futurelock;
 mod known_mistakes;
+mod leaks;
 mod locks;
 mod past;
 mod play;

@@ -38,6 +38,7 @@ const fn follows_from_cycle(pitfall: Pitfall) -> bool {
             | Pitfall::BlockedSender
             | Pitfall::BufferBloat
             | Pitfall::UnboundedGrowth
+            | Pitfall::TaskLeak
             | Pitfall::SnoozedFuture
             | Pitfall::StreamStall
             | Pitfall::LostWaker

@@ -122,6 +122,11 @@ limits! {
     LockConvoyWait "lock_convoy.wait" Time 10 * MS, "and still wait after this.";
     UnboundedGrowthWindows "unbounded_growth.windows" Count 10, "An unbounded channel grew in this many windows in a row";
     UnboundedGrowthLength "unbounded_growth.length" Count 1_000, "and holds more items than this.";
+    TaskLeakWindows "task_leak.windows" Count 10, "The live tasks of one function grew in this many windows in a row,";
+    TaskLeakSpawned "task_leak.spawned" Count 5, "which last until this many tasks were spawned,";
+    TaskLeakEnded "task_leak.ended" Percent 50, "and in which less than this share of that number ended.";
+    TaskLeakIdle "task_leak.idle" Time 10 * SECOND, "Most of the additional tasks were not polled for this long.";
+    TaskLeakPolled "task_leak.polled" Count 60, "If most of them were, they grew in this many windows in a row.";
     BufferBloatFill "buffer_bloat.fill" Percent 90, "A bounded channel is this full";
     BufferBloatHeld "buffer_bloat.held" Time 10 * SECOND, "for this long";
     BufferBloatInside "buffer_bloat.inside" Time SECOND, "and an item spends longer than this in it (99th percentile).";

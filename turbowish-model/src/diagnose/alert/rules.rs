@@ -6,6 +6,7 @@ pub(super) mod channels;
 pub(super) mod deadlock;
 pub(super) mod futurelock;
 pub(super) mod futures;
+pub(super) mod leaks;
 pub(super) mod locks;
 pub(super) mod open_polls;
 pub(super) mod order;
@@ -40,6 +41,7 @@ pub(super) const ALL: &[Rule] = &[
     locks::convoys,
     order::inversions,
     channels::growth,
+    leaks::leaks,
     channels::bloat,
     channels::senders,
     futures::detached,

@@ -49,6 +49,7 @@ pub const TABLE: &[PitfallRule] = &[
     rules::cancelled::TIMEOUT_HALF_DONE,
     rules::order::LOCK_ORDER_INVERSION,
     rules::channels::UNBOUNDED_GROWTH,
+    rules::leaks::TASK_LEAK,
     rules::channels::BUFFER_BLOAT,
     rules::locks::GUARD_ACROSS_AWAIT,
     rules::locks::LOCK_CONVOY,
