@@ -83,6 +83,8 @@ pub(crate) struct Options {
     /// Settings such as columns and order are taken from the last console, and kept for the next
     /// one.
     pub(crate) keeps: bool,
+    /// Alerts that are to come: told as long as there are none.
+    pub(crate) forecast: Option<&'static str>,
 }
 
 /// At most ten frames per second; a key is drawn at once.
@@ -153,6 +155,7 @@ fn first_state(options: &Options, size: (u16, u16)) -> (State, Store) {
         };
         procs.sort(order, &context);
     }
+    state.visit.forecast = options.forecast;
     store.begin(&state);
     (state, store)
 }

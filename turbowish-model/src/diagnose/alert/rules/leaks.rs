@@ -56,7 +56,7 @@ fn leak(scan: &Scan<'_>, root: &RootTasks, grown: Grown, are_idle: bool) -> Find
     let age = scan.age(grown.since);
     let ended = units::count(grown.ended);
     let title = format!(
-        "task leak: {} of {}, +{}/s for {{for}}, {ended} ended",
+        "task leak: {} of {}, +{}/s for {{for}}",
         many(root.live, "task"),
         root.path,
         units::rate(units::micro_per_second(grown.live, age)),
