@@ -34,6 +34,12 @@ pub enum AlertLimit {
     YieldsRarelyShare(Percent),
     /// `yields_rarely.poll`
     YieldsRarelyPoll(Duration),
+    /// `crowded_task.futures`
+    CrowdedTaskFutures(u64),
+    /// `crowded_task.busy`
+    CrowdedTaskBusy(Percent),
+    /// `crowded_task.ready`
+    CrowdedTaskReady(Duration),
     /// `blocked_worker`
     BlockedWorker(Duration),
     /// `starvation.ready`

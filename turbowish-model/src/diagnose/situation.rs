@@ -15,7 +15,7 @@ use alloc::vec::Vec;
 pub use self::resource::{
     End, FutureRef, HoldingTask, IntendingTask, Resource, ResourceFlow, Strength, WaitingTask,
 };
-pub use self::tree::{Node, NodeKind, NodeWake};
+pub use self::tree::{Node, NodeKind, NodeWake, StreamFutures};
 use crate::account::resource::Role;
 pub(crate) use crate::snapshot::expression::last_method;
 pub use crate::snapshot::expression::{asks_directly, awaits_a_resource};
@@ -119,6 +119,8 @@ pub struct Task {
     /// The await tree: the task's calls, and its known live futures that are not polled. Empty:
     /// unknown.
     pub tree: Vec<Node>,
+    /// The streams of which it takes items. Known while the task is polled, too.
+    pub streams: Vec<StreamFutures>,
 }
 
 /// The tasks whose root is a call of one proc.

@@ -90,6 +90,8 @@ pitfalls! {
     LongPoll "long_poll" "long poll" "long-poll";
     /// A task hardly ever waits.
     YieldsRarely "yields_rarely" "yields rarely" "yields-rarely";
+    /// One task polls many futures, and is busy with them all of the time.
+    CrowdedTask "crowded_task" "crowded task" "crowded-task";
     /// A task is ready and is not polled, while other tasks are.
     Starvation "starvation" "starvation" "starvation";
     /// A future was woken, and its task does not poll it.

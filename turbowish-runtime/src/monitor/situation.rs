@@ -202,6 +202,7 @@ impl SituationBuilder<'_> {
                 TaskState::Polling => Vec::new(),
                 _ => self.tree(reading),
             },
+            streams: self.streams(reading),
         })
     }
 

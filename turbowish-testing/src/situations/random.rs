@@ -7,8 +7,8 @@ use proptest::prelude::{Just, Strategy, any, prop_oneof};
 use turbowish_model::account::resource::{Kind, Role};
 use turbowish_model::diagnose::situation::{
     End, Ended, FutureRef, HandoffCandidate, HoldingTask, IntendingTask, LockOrder, Node, NodeKind,
-    NodeWake, OpenPoll, Proc, Resource, ResourceFlow, RootTasks, Site, Situation, Source, Strength,
-    Taken, Task, TaskKind, WaitingTask, Wakes, WorkerThread,
+    NodeWake, OpenPoll, Proc, Resource, ResourceFlow, RootTasks, Site, Situation, Source,
+    StreamFutures, Strength, Taken, Task, TaskKind, WaitingTask, Wakes, WorkerThread,
 };
 use turbowish_model::snapshot::{Place, Spot, TaskState};
 
@@ -130,7 +130,7 @@ fn task() -> impl Strategy<Value = Task> {
         (number(), number(), number(), number(), number()),
         option::of(number()),
         option::of(wakes()),
-        tree(),
+        (tree(), vec(stream(), 0..2)),
     )
         .prop_map(
             |(
@@ -138,7 +138,7 @@ fn task() -> impl Strategy<Value = Task> {
                 (since, created, polls, busy_ns, bytes),
                 idle_polls,
                 wakes,
-                tree,
+                (tree, streams),
             )| Task {
                 id,
                 name: format!("t{id}"),
@@ -155,8 +155,25 @@ fn task() -> impl Strategy<Value = Task> {
                 spawned: None,
                 paused,
                 tree,
+                streams,
             },
         )
+}
+
+fn stream() -> impl Strategy<Value = StreamFutures> {
+    (
+        option::of(place()),
+        number(),
+        number(),
+        option::of(number()),
+    )
+        .prop_map(|(place, live, woken, woken_at)| StreamFutures {
+            proc: "app::t".to_owned(),
+            place,
+            live,
+            woken,
+            woken_at,
+        })
 }
 
 fn holder() -> impl Strategy<Value = HoldingTask> {

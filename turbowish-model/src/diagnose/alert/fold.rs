@@ -117,6 +117,7 @@ fn duplicates(found: &mut Vec<Finding>, standing: &[Finding]) -> Vec<Finding> {
         (Pitfall::SnoozedFuture, Pitfall::Futurelock),
         (Pitfall::SnoozedFuture, Pitfall::StreamStall),
         (Pitfall::SpuriousPolls, Pitfall::SelfWakeSpin),
+        (Pitfall::YieldsRarely, Pitfall::CrowdedTask),
     ];
     let mut folded = Vec::new();
     // On any full channel a sender waits now and then: only a raised alert is more precise.

@@ -3,6 +3,7 @@
 
 pub(super) mod cancelled;
 pub(super) mod channels;
+pub(super) mod crowded;
 pub(super) mod deadlock;
 pub(super) mod futurelock;
 pub(super) mod futures;
@@ -30,6 +31,7 @@ pub(super) const ALL: &[Rule] = &[
     open_polls::open_polls,
     polls::long_polls,
     polls::busy_tasks,
+    crowded::crowded,
     polls::starved,
     wakes::lost_wakers,
     wakes::spins,

@@ -42,6 +42,7 @@ pub const TABLE: &[PitfallRule] = &[
     rules::futures::DETACHED_FAILURE,
     rules::polls::LONG_POLL,
     rules::polls::YIELDS_RARELY,
+    rules::crowded::CROWDED_TASK,
     rules::polls::STARVATION,
     rules::snoozed::SNOOZED_FUTURE,
     rules::snoozed::STREAM_STALL,
