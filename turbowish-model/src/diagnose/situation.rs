@@ -35,6 +35,8 @@ pub struct Situation {
     pub tasks: Vec<Task>,
     /// Number of all live tasks, those that are omitted included, by the proc of their root.
     pub roots: Vec<RootTasks>,
+    /// Streams of which tasks take items. Known while a task is polled, too.
+    pub streams: Vec<StreamFutures>,
     /// Tasks that ended by a panic, kept while an alert may report them (one minute).
     pub ended: Vec<Ended>,
     /// Resources that were used and still exist.
@@ -119,8 +121,6 @@ pub struct Task {
     /// The await tree: the task's calls, and its known live futures that are not polled. Empty:
     /// unknown.
     pub tree: Vec<Node>,
-    /// The streams of which it takes items. Known while the task is polled, too.
-    pub streams: Vec<StreamFutures>,
 }
 
 /// The tasks whose root is a call of one proc.

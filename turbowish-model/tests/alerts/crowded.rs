@@ -11,9 +11,10 @@ const ALERT: &str =
 
 /// The task `importer` polls 64 futures, of which 40 are ready for up to 231 ms, and is busy.
 fn importer(stage: &mut SituationBuilder) {
-    let task = stage.task("importer", "import.rs:9 pages.next()");
-    task.polls = 100;
-    task.streams.push(StreamFutures {
+    stage.task("importer", "import.rs:9 pages.next()").polls = 100;
+    let task = stage.id("importer");
+    stage.situation.streams.push(StreamFutures {
+        task,
         proc: "app::importer".to_owned(),
         place: Some(place("import.rs:9 pages.next()")),
         live: 64,
@@ -31,7 +32,7 @@ fn busy(ready: u64) -> impl FnMut(&mut SituationBuilder, u64) {
         task.busy_ns = ms * MS / 25 * 24;
         task.state = TaskState::Polling;
         task.since = now - 5 * MS;
-        for stream in &mut task.streams {
+        for stream in &mut stage.situation.streams {
             stream.woken_at = Some(now - ready * MS);
         }
     }
@@ -51,18 +52,18 @@ fn a_task_that_keeps_up() {
         };
         check(importer, 8_000, change, &[]);
     };
-    near(|stage, _| stage.get("importer").streams[0].live = 31);
-    near(|stage, _| stage.get("importer").streams[0].woken_at = None);
+    near(|stage, _| stage.situation.streams[0].live = 31);
+    near(|stage, _| stage.situation.streams[0].woken_at = None);
     near(|stage, ms| {
-        stage.get("importer").streams[0].woken_at = Some(START + ms * MS - 99 * MS);
+        stage.situation.streams[0].woken_at = Some(START + ms * MS - 99 * MS);
     });
     near(|stage, ms| stage.get("importer").busy_ns = ms * MS / 10 * 9);
     near(|stage, _| stage.get("importer").paused = true);
-    near(|stage, _| stage.get("importer").streams.clear());
+    near(|stage, _| stage.situation.streams.clear());
     // Now and then it has polled all of them.
     near(|stage, ms| {
         if ms % 750 == 0 {
-            stage.get("importer").streams[0].woken_at = None;
+            stage.situation.streams[0].woken_at = None;
         }
     });
 }
@@ -73,7 +74,7 @@ fn a_task_that_yields_rarely_too() {
     check(importer, 30_000, busy(231), &[ALERT]);
     let rarely = |stage: &mut SituationBuilder, ms| {
         busy(231)(stage, ms);
-        stage.get("importer").streams.clear();
+        stage.situation.streams.clear();
     };
     check(
         importer,

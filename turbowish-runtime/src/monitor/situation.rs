@@ -91,7 +91,7 @@ impl Scout {
         let settled = stage.crowd.settled(at);
         let trees: Trees<'_> = Map::from_iter(settled.map(|one| (one.meta.id, &one.reading)));
         let picked = stage.crowd.picked().iter();
-        let mut tasks: Vec<Task> = picked.filter_map(|one| stage.task(one)).collect();
+        let mut tasks: Vec<Task> = picked.clone().filter_map(|one| stage.task(one)).collect();
         self.at = at;
         let readings = stage.resources.iter();
         let resources: Vec<Resource> = readings
@@ -112,6 +112,7 @@ impl Scout {
             resources,
             tasks,
             roots: stage.roots(),
+            streams: picked.clone().flat_map(|one| stage.streams(one)).collect(),
             ended: stage.ended(),
             workers: stage.workers(),
             procs: stage.procs(&mut self.paces),
@@ -202,7 +203,6 @@ impl SituationBuilder<'_> {
                 TaskState::Polling => Vec::new(),
                 _ => self.tree(reading),
             },
-            streams: self.streams(reading),
         })
     }
 

@@ -130,7 +130,7 @@ fn task() -> impl Strategy<Value = Task> {
         (number(), number(), number(), number(), number()),
         option::of(number()),
         option::of(wakes()),
-        (tree(), vec(stream(), 0..2)),
+        tree(),
     )
         .prop_map(
             |(
@@ -138,7 +138,7 @@ fn task() -> impl Strategy<Value = Task> {
                 (since, created, polls, busy_ns, bytes),
                 idle_polls,
                 wakes,
-                (tree, streams),
+                tree,
             )| Task {
                 id,
                 name: format!("t{id}"),
@@ -155,19 +155,19 @@ fn task() -> impl Strategy<Value = Task> {
                 spawned: None,
                 paused,
                 tree,
-                streams,
             },
         )
 }
 
 fn stream() -> impl Strategy<Value = StreamFutures> {
     (
+        id(),
         option::of(place()),
-        number(),
-        number(),
+        [number(), number()],
         option::of(number()),
     )
-        .prop_map(|(place, live, woken, woken_at)| StreamFutures {
+        .prop_map(|(task, place, [live, woken], woken_at)| StreamFutures {
+            task,
             proc: "app::t".to_owned(),
             place,
             live,
@@ -386,14 +386,18 @@ pub fn situation() -> impl Strategy<Value = Situation> {
         name: format!("t{task}"),
         made,
     });
-    let tasks = (vec(task(), 0..6), vec(ended, 0..2), roots());
+    let tasks = (
+        vec(task(), 0..6),
+        vec(ended, 0..2),
+        (roots(), vec(stream(), 0..2)),
+    );
     let waiting = (tasks, vec(resource(), 0..6));
     let running = (vec(worker(), 0..3), vec(proc(), 0..3), vec(order(), 0..3));
     let events = (vec(source, 0..2), option::of(number()));
     (number(), waiting, running, events, vec(candidates, 0..3)).prop_map(
         |(
             now,
-            ((tasks, ended, roots), resources),
+            ((tasks, ended, (roots, streams)), resources),
             (workers, procs, orders),
             (sources, heartbeat),
             candidates,
@@ -403,6 +407,7 @@ pub fn situation() -> impl Strategy<Value = Situation> {
             now,
             tasks,
             roots,
+            streams,
             ended,
             resources,
             workers,

@@ -62,10 +62,12 @@ pub struct NodeWake {
     pub woken: Option<u64>,
 }
 
-/// The futures of a stream, such as a `FuturesUnordered`, for whose next item a task waited when its
-/// last poll ended.
+/// The futures of a stream, such as a `FuturesUnordered`, for whose next item a task waited when
+/// its last poll ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StreamFutures {
+    /// Id of the task.
+    pub task: u64,
     /// Path of the proc that takes the items.
     pub proc: String,
     /// The await point at which it does.

@@ -10,6 +10,7 @@ use turbowish_model::snapshot::Place;
 use turbowish_model::snapshot::combinator::Combinator;
 
 use super::SituationBuilder;
+use crate::monitor::tasks::LiveTask;
 
 impl SituationBuilder<'_> {
     pub(super) fn tree(&self, reading: &TaskReading) -> Vec<Node> {
@@ -27,7 +28,8 @@ impl SituationBuilder<'_> {
     }
 
     /// The streams at which the calls of a task stood at the end of its last finished poll.
-    pub(super) fn streams(&self, reading: &TaskReading) -> Vec<StreamFutures> {
+    pub(super) fn streams(&self, one: &LiveTask) -> Vec<StreamFutures> {
+        let reading = &one.reading;
         let mut streams: Map<(u32, u16), StreamFutures> = Map::new();
         for branch in &reading.branches {
             let at = (branch.parent.proc, branch.parent.site);
@@ -43,6 +45,7 @@ impl SituationBuilder<'_> {
             let polled = polled_at(&reading.stack, proc, site)?;
             let is_stream = kind(place.as_ref(), false, true) == NodeKind::Unordered;
             is_stream.then_some(StreamFutures {
+                task: one.meta.id,
                 proc: self.path(proc)?,
                 place,
                 live: stream.live.max(polled),

@@ -3,7 +3,7 @@
 use alloc::format;
 use alloc::vec::Vec;
 
-use crate::diagnose::alert::finding::{Finding, Scan};
+use crate::diagnose::alert::finding::{Finding, Scan, is_judged};
 use crate::diagnose::alert::limits::Limit;
 use crate::diagnose::alert::quantity::is_more;
 use crate::diagnose::alert::table::PitfallRule;
@@ -31,20 +31,19 @@ pub(in crate::diagnose::alert) const CROWDED_TASK: PitfallRule = PitfallRule {
 
 /// Tasks that are always busy, and have many futures of a stream to poll.
 pub(in crate::diagnose::alert) fn crowded(scan: &Scan<'_>, found: &mut Vec<Finding>) {
-    for task in scan.tasks().filter(|task| !task.streams.is_empty()) {
+    for stream in &scan.situation.streams {
+        let late = stream.woken_at.map_or(0, |woken| scan.age(woken));
+        let is_late = late >= scan.limit(Limit::CrowdedTaskReady).max(1);
+        let task = scan.task(Some(stream.task)).filter(|task| is_judged(task));
+        let Some(task) = task.filter(|_| is_late) else {
+            continue;
+        };
         let (passed, counts) = scan.memory.short(task, scan.now());
         let is_busy = passed >= scan.limit(Limit::Window)
             && is_more(counts.busy_ns, passed, scan.limit(Limit::CrowdedTaskBusy));
-        if !is_busy {
-            continue;
-        }
-        for stream in &task.streams {
-            let late = stream.woken_at.map_or(0, |woken| scan.age(woken));
-            let is_late = late >= scan.limit(Limit::CrowdedTaskReady).max(1);
-            if is_late && stream.live >= scan.limit(Limit::CrowdedTaskFutures) {
-                let busy = units::ppb(counts.busy_ns, passed);
-                found.push(finding(scan, task, stream, (busy, late)));
-            }
+        if is_busy && stream.live >= scan.limit(Limit::CrowdedTaskFutures) {
+            let busy = units::ppb(counts.busy_ns, passed);
+            found.push(finding(scan, task, stream, (busy, late)));
         }
     }
 }
