@@ -7,7 +7,10 @@ use turbowish_testing::situations::{MS, START, SituationBuilder, place};
 use crate::play::check;
 
 const ALERT: &str =
-    "1500 + warning crowded task: importer polls 64 futures, 40 ready for up to 231ms, 96.0% busy";
+    "10000 + warning crowded task: importer polls 64 futures, 40 ready for up to 231ms, 96.0% busy";
+
+const RARELY: &str =
+    "10000 + warning yields rarely: importer spent 96.0% of 10.0 s in polls, 240ms per poll";
 
 /// The task `importer` polls 64 futures, of which 40 are ready for up to 231 ms, and is busy.
 fn importer(stage: &mut SituationBuilder) {
@@ -40,46 +43,42 @@ fn busy(ready: u64) -> impl FnMut(&mut SituationBuilder, u64) {
 
 #[test]
 fn a_task_that_polls_all_of_them() {
-    check(importer, 8_000, busy(231), &[ALERT]);
+    check(importer, 30_000, busy(231), &[ALERT]);
+    // After each round, all of them wait for a while.
+    let rounds = |stage: &mut SituationBuilder, ms| {
+        busy(if ms % 750 == 250 { 231 } else { 20 })(stage, ms);
+    };
+    check(
+        importer,
+        14_000,
+        rounds,
+        &[&ALERT.replace("10000", "10000")],
+    );
 }
 
 #[test]
 fn a_task_that_keeps_up() {
-    let near = |change: fn(&mut SituationBuilder, u64)| {
+    let near = |change: fn(&mut SituationBuilder, u64), expected: &[&str]| {
         let change = move |stage: &mut SituationBuilder, ms| {
             busy(231)(stage, ms);
             change(stage, ms);
         };
-        check(importer, 8_000, change, &[]);
+        check(importer, 14_000, change, expected);
     };
-    near(|stage, _| stage.situation.streams[0].live = 31);
-    near(|stage, _| stage.situation.streams[0].woken_at = None);
-    near(|stage, ms| {
-        stage.situation.streams[0].woken_at = Some(START + ms * MS - 99 * MS);
-    });
-    near(|stage, ms| stage.get("importer").busy_ns = ms * MS / 10 * 9);
-    near(|stage, _| stage.get("importer").paused = true);
-    near(|stage, _| stage.situation.streams.clear());
-    // Now and then it has polled all of them.
-    near(|stage, ms| {
-        if ms % 750 == 0 {
-            stage.situation.streams[0].woken_at = None;
-        }
-    });
-}
-
-/// It yields rarely because of this: one alert says both.
-#[test]
-fn a_task_that_yields_rarely_too() {
-    check(importer, 30_000, busy(231), &[ALERT]);
-    let rarely = |stage: &mut SituationBuilder, ms| {
-        busy(231)(stage, ms);
-        stage.situation.streams.clear();
-    };
-    check(
-        importer,
-        30_000,
-        rarely,
-        &["10000 + warning yields rarely: importer spent 96.0% of 10.0 s in polls, 240ms per poll"],
+    let rarely = [RARELY];
+    near(|stage, _| stage.situation.streams[0].live = 31, &rarely);
+    near(
+        |stage, _| stage.situation.streams[0].woken_at = None,
+        &rarely,
     );
+    let soon = |stage: &mut SituationBuilder, ms| {
+        stage.situation.streams[0].woken_at = Some(START + ms * MS - 99 * MS);
+    };
+    near(soon, &rarely);
+    near(|stage, _| stage.situation.streams.clear(), &rarely);
+    near(
+        |stage, ms| stage.get("importer").busy_ns = ms * MS / 10 * 9,
+        &[],
+    );
+    near(|stage, _| stage.get("importer").paused = true, &[]);
 }

@@ -20,7 +20,10 @@ pub(super) const fn is_cycle(pitfall: Pitfall) -> bool {
 pub(super) const fn is_cause(pitfall: Pitfall) -> bool {
     let says_more = matches!(
         pitfall,
-        Pitfall::BlockedSender | Pitfall::StreamStall | Pitfall::SelfWakeSpin
+        Pitfall::BlockedSender
+            | Pitfall::StreamStall
+            | Pitfall::SelfWakeSpin
+            | Pitfall::CrowdedTask
     );
     is_cycle(pitfall) || is_held_worker(pitfall) || says_more
 }
@@ -117,13 +120,18 @@ fn duplicates(found: &mut Vec<Finding>, standing: &[Finding]) -> Vec<Finding> {
         (Pitfall::SnoozedFuture, Pitfall::Futurelock),
         (Pitfall::SnoozedFuture, Pitfall::StreamStall),
         (Pitfall::SpuriousPolls, Pitfall::SelfWakeSpin),
-        (Pitfall::YieldsRarely, Pitfall::CrowdedTask),
     ];
     let mut folded = Vec::new();
     // On any full channel a sender waits now and then: only a raised alert is more precise.
     let blocked = resources(standing, Pitfall::BlockedSender);
     folded.extend(take(found, |finding| {
         finding.alert.pitfall == Pitfall::BufferBloat && !finding.resources.is_disjoint(&blocked)
+    }));
+    // It is seen now and then: after each round, its futures wait for a while.
+    let mut crowded = tasks(found, Pitfall::CrowdedTask);
+    crowded.extend(tasks(standing, Pitfall::CrowdedTask));
+    folded.extend(take(found, |finding| {
+        finding.alert.pitfall == Pitfall::YieldsRarely && !finding.tasks.is_disjoint(&crowded)
     }));
     for (less, more) in pairs {
         let known = tasks(found, more);

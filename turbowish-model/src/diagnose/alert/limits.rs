@@ -107,7 +107,7 @@ limits! {
     YieldsRarelyShare "yields_rarely.share" Percent 90, "A task spends this share of ten windows in polls";
     YieldsRarelyPoll "yields_rarely.poll" Time MS, "and its polls take this long on average.";
     CrowdedTaskFutures "crowded_task.futures" Count 32, "A task polls at least this many futures of one stream,";
-    CrowdedTaskBusy "crowded_task.busy" Percent 90, "spends more than this share of a window in polls,";
+    CrowdedTaskBusy "crowded_task.busy" Percent 90, "spends more than this share of ten windows in polls,";
     CrowdedTaskReady "crowded_task.ready" Time 100 * MS, "and has not polled a woken future of the stream for this long.";
     BlockedWorker "blocked_worker" Time SECOND, "A worker has been in one poll, or the heartbeat has not been polled, for this long.";
     StarvationReady "starvation.ready" Time 100 * MS, "A task is ready and not polled for this long";

@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 
 use crate::diagnose::alert::finding::{Finding, Scan, is_judged};
 use crate::diagnose::alert::limits::Limit;
+use crate::diagnose::alert::memory::LONG;
 use crate::diagnose::alert::quantity::is_more;
 use crate::diagnose::alert::table::PitfallRule;
 use crate::diagnose::alert::words::{self, time};
@@ -13,7 +14,6 @@ use crate::snapshot::pitfall::Pitfall;
 use crate::snapshot::units;
 
 pub(in crate::diagnose::alert) const CROWDED_TASK: PitfallRule = PitfallRule {
-    scans: 3,
     why: "{task} polls all futures of the stream itself, one after the other, on one worker: {woken} are ready, and the first of them since {ready}.",
     fixes: &[
         "{at}: spawn the futures (JoinSet), so that all workers poll them",
@@ -38,8 +38,8 @@ pub(in crate::diagnose::alert) fn crowded(scan: &Scan<'_>, found: &mut Vec<Findi
         let Some(task) = task.filter(|_| is_late) else {
             continue;
         };
-        let (passed, counts) = scan.memory.short(task, scan.now());
-        let is_busy = passed >= scan.limit(Limit::Window)
+        let (passed, counts) = scan.memory.long(task, scan.now());
+        let is_busy = passed >= LONG * scan.limit(Limit::Window)
             && is_more(counts.busy_ns, passed, scan.limit(Limit::CrowdedTaskBusy));
         if is_busy && stream.live >= scan.limit(Limit::CrowdedTaskFutures) {
             let busy = units::ppb(counts.busy_ns, passed);
