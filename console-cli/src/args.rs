@@ -110,10 +110,8 @@ pub(crate) enum Command {
     Annotate(AnnotateArgs),
     /// Run a key-value server under load, and watch it
     #[cfg(feature = "demo")]
-    #[command(
-        after_help = "Examples:\n  turbowish demo\n  turbowish demo | cat    a plain snapshot after 2 s"
-    )]
-    Demo(ViewArgs),
+    #[command(after_help = DEMO_EXAMPLES)]
+    Demo(DemoArgs),
     /// Print a completion script for a shell
     #[command(
         after_help = "Examples:\n  turbowish completions bash > ~/.local/share/bash-completion/completions/turbowish"
@@ -151,6 +149,31 @@ Examples:
   turbowish top 127.0.0.1:6680            over TCP, with TURBOWISH_TOKEN
   turbowish top --sort hold_p99           longest polls first
   turbowish top --limit 6 | cat           without a terminal: one plain snapshot";
+
+#[cfg(feature = "demo")]
+const DEMO_EXAMPLES: &str = "\
+The server has three troubles, which are alerts within 30 s:
+  a slow lock       every 10 s, a task holds it for 2 s while it waits
+  a blocked worker  every 20 s, one poll takes 2 s
+  a task leak       five tasks a second wait for news that do not come
+In the console, ! opens the worst one, n the next one, and 5 lists them all, also
+those that are over.
+
+Examples:
+  turbowish demo
+  turbowish demo --calm       the same server, without troubles
+  turbowish demo | cat        a plain snapshot after 2 s";
+
+/// A server to try the console on.
+#[cfg(feature = "demo")]
+#[derive(Args, Debug)]
+pub(crate) struct DemoArgs {
+    /// No troubles: a server without alerts
+    #[arg(long)]
+    pub(crate) calm: bool,
+    #[command(flatten)]
+    pub(crate) view: ViewArgs,
+}
 
 const TARGET: &str = "Process ID, name, socket path or host:port; default: your only process";
 

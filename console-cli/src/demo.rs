@@ -1,5 +1,5 @@
 //! `turbowish demo`: a real server and a load in this process, which the console watches like any
-//! other process.
+//! other process. Unless it is calm, the server has troubles to be found (`kv::trouble`).
 //!
 //! The server and the load have separate runtimes, and the console shows only the server while it
 //! serves clients over loopback TCP. Nothing is left behind: see [`Demo::stop`].
@@ -13,6 +13,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use kv::load::{Counts, Load};
+use kv::trouble::Trouble;
 use kv::{Config, Server};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::oneshot;
@@ -28,26 +29,28 @@ const SNAPSHOT_EVERY: Duration = Duration::from_secs(1);
 pub(crate) struct Demo {
     // The order matters: fields drop from top to bottom.
     load: Service<Counts>,
+    trouble: Option<Trouble>,
     server: Service<()>,
     _dir: Dir,
     _turbowish: turbowish::Guard,
 }
 
 /// Starts accounting, the server, and the load. A console can attach to this process when it
-/// returns.
+/// returns. A calm server has no troubles.
 ///
 /// # Errors
 /// A message that names the part that could not be started.
-pub(crate) fn start() -> Result<Demo, String> {
+pub(crate) fn start(is_calm: bool) -> Result<Demo, String> {
     let guard = turbowish::Builder::new().name("kv-demo").init();
     let dir =
         Dir::create().map_err(|error| format!("cannot create a temporary folder: {error}"))?;
-    let (server, address) = start_server(&dir.0)
+    let (server, address, trouble) = start_server(&dir.0, is_calm)
         .map_err(|error| format!("cannot start the demo's server on loopback TCP: {error}"))?;
     let load =
         start_load(address).map_err(|error| format!("cannot start the demo's load: {error}"))?;
     Ok(Demo {
         load,
+        trouble,
         server,
         _dir: dir,
         _turbowish: guard,
@@ -65,13 +68,17 @@ impl Demo {
             .load
             .stop()
             .map_err(|error| format!("the demo's load failed: {error}"));
+        drop(self.trouble.take());
         let served = self.server.stop();
         served.map_err(|error| format!("the demo's server failed: {error}"))?;
         counts
     }
 }
 
-fn start_server(dir: &Path) -> io::Result<(Service<()>, SocketAddr)> {
+/// A server, where it listens, and its troubles, if it has any.
+type Started = (Service<()>, SocketAddr, Option<Trouble>);
+
+fn start_server(dir: &Path, is_calm: bool) -> io::Result<Started> {
     let runtime = Builder::new_multi_thread()
         .thread_name("kv-worker")
         .enable_all()
@@ -80,8 +87,9 @@ fn start_server(dir: &Path) -> io::Result<(Service<()>, SocketAddr)> {
     config.snapshot_every = SNAPSHOT_EVERY;
     let server = runtime.block_on(on_worker(Server::bind(config)))?;
     let address = server.local_addr();
+    let trouble = (!is_calm).then(|| Trouble::start(runtime.handle()));
     let part = Service::start("kv-server", runtime, |stopped| server.run(stopped))?;
-    Ok((part, address))
+    Ok((part, address, trouble))
 }
 
 fn start_load(server: SocketAddr) -> io::Result<Service<Counts>> {
@@ -183,7 +191,12 @@ mod tests {
 
     #[test]
     fn a_demo_leaves_nothing_behind() {
-        let demo = start().expect("a loopback port and a folder");
+        leaves_nothing_behind(false);
+        leaves_nothing_behind(true);
+    }
+
+    fn leaves_nothing_behind(is_calm: bool) {
+        let demo = start(is_calm).expect("a loopback port and a folder");
         let dir = demo._dir.0.clone();
         assert!(dir.is_dir());
         let counts = demo

@@ -55,7 +55,7 @@ pub fn main() -> ExitCode {
             cargo_turbowish::annotate(&args, &PROGRAM).map_err(Failure::from)
         }
         #[cfg(feature = "demo")]
-        Command::Demo(view) => top::demo(&view),
+        Command::Demo(args) => top::demo(&args),
         Command::Completions { shell } => man::completions(shell),
         Command::Man { out } => man::man(out.as_deref()),
     };

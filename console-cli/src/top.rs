@@ -7,6 +7,8 @@ use std::time::Duration;
 use turbowish_model::query::{Query, Rows, Selection};
 use turbowish_wire::client::Target;
 
+#[cfg(feature = "demo")]
+use crate::args::DemoArgs;
 use crate::args::{TopArgs, ViewArgs};
 use crate::failure::{Failure, note, print};
 #[cfg(feature = "demo")]
@@ -28,28 +30,34 @@ pub(crate) fn run(args: &TopArgs, token: Option<&str>) -> Result<(), Failure> {
         Some(target) => Some(source::runtime()?.block_on(source::watchable(target))?),
         None => None,
     };
-    console(&args.view, target)
+    console(&args.view, target, None)
 }
 
 /// Time that the demo runs before its plain snapshot.
 #[cfg(feature = "demo")]
 const WARM_UP: Duration = Duration::from_secs(2);
 
+/// What the alert line says of a demo with troubles until it has alerts.
+#[cfg(feature = "demo")]
+pub(crate) const TROUBLES: &str =
+    "soon: a slow lock, a blocked worker, a task leak; ! opens the worst";
+
 /// Runs `turbowish demo`: the console on a server inside this process.
 ///
 /// # Errors
 /// The server or its load cannot be started; as [`run`].
 #[cfg(feature = "demo")]
-pub(crate) fn demo(view: &ViewArgs) -> Result<(), Failure> {
+pub(crate) fn demo(args: &DemoArgs) -> Result<(), Failure> {
+    let view = &args.view;
     let query = checked(view)?;
     let runtime = source::runtime()?;
     // Installed before the demo creates anything that a signal would leave behind.
     let signals = runtime.block_on(async { Signals::new() });
     let mut signals = signals.map_err(|cause| Failure::local("cannot start", &cause))?;
-    let demo = crate::demo::start().map_err(Failure::Local)?;
+    let demo = crate::demo::start(args.calm).map_err(Failure::Local)?;
     let target = Some(Target::Pid(std::process::id()));
     let shown = if has_screen() {
-        console(view, target)
+        console(view, target, (!args.calm).then_some(TROUBLES))
     } else {
         runtime.block_on(async {
             tokio::select! {
@@ -97,7 +105,11 @@ fn has_screen() -> bool {
     true
 }
 
-fn console(view: &ViewArgs, target: Option<Target>) -> Result<(), Failure> {
+fn console(
+    view: &ViewArgs,
+    target: Option<Target>,
+    forecast: Option<&'static str>,
+) -> Result<(), Failure> {
     let options = tui::Options {
         target,
         window: view.window,
@@ -108,6 +120,7 @@ fn console(view: &ViewArgs, target: Option<Target>) -> Result<(), Failure> {
         theme: view.theme.map(Into::into),
         keeps: !view.no_state,
         sources: view.source.source.clone(),
+        forecast,
     };
     match tui::run(options) {
         Ok(None) => Ok(()),

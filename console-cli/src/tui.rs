@@ -87,6 +87,8 @@ pub(crate) struct Options {
     pub(crate) keeps: bool,
     /// Folders in which source files are searched first.
     pub(crate) sources: Vec<PathBuf>,
+    /// Alerts that are to come: told as long as there are none.
+    pub(crate) forecast: Option<&'static str>,
 }
 
 /// At most ten frames per second; a key is drawn at once.
@@ -157,6 +159,7 @@ fn first_state(options: &Options, size: (u16, u16)) -> (State, Store) {
         };
         procs.sort(order, &context);
     }
+    state.visit.forecast = options.forecast;
     store.begin(&state);
     (state, store)
 }

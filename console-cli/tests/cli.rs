@@ -5,6 +5,8 @@
     reason = "a test that cannot be set up has failed"
 )]
 
+#[cfg(feature = "demo")]
+mod demo;
 mod explain;
 mod hostile;
 mod monitor;

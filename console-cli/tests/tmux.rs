@@ -151,7 +151,7 @@ fn somebody_looks_around_and_leaves_the_terminal_as_it_was() {
     let before = terminal.settings("before");
     terminal.run(&format!(
         "{}; echo left $?",
-        terminal.program("demo --ascii --theme mono")
+        terminal.program("demo --calm --ascii --theme mono")
     ));
     let contains = |text: &'static str| move |screen: &str| screen.contains(text);
     terminal.until("the table", contains("kv::conn::serve"));
@@ -263,7 +263,7 @@ fn the_editor_has_the_terminal_and_what_one_chose_is_found_again() {
         terminal.tmux(&["send-keys", "-l", text]);
         terminal.press(&["Enter"]);
     };
-    let demo = terminal.program("demo --ascii --theme mono");
+    let demo = terminal.program("demo --calm --ascii --theme mono");
     terminal.run(&format!("{demo}; echo left $?"));
     terminal.until("the table", contains("kv::conn::serve"));
     line("proc conn::serve");

@@ -34,6 +34,12 @@ pub enum AlertLimit {
     YieldsRarelyShare(Percent),
     /// `yields_rarely.poll`
     YieldsRarelyPoll(Duration),
+    /// `crowded_task.futures`
+    CrowdedTaskFutures(u64),
+    /// `crowded_task.busy`
+    CrowdedTaskBusy(Percent),
+    /// `crowded_task.ready`
+    CrowdedTaskReady(Duration),
     /// `blocked_worker`
     BlockedWorker(Duration),
     /// `starvation.ready`
@@ -66,6 +72,16 @@ pub enum AlertLimit {
     UnboundedGrowthWindows(u64),
     /// `unbounded_growth.length`
     UnboundedGrowthLength(u64),
+    /// `task_leak.windows`
+    TaskLeakWindows(u64),
+    /// `task_leak.spawned`
+    TaskLeakSpawned(u64),
+    /// `task_leak.ended`
+    TaskLeakEnded(Percent),
+    /// `task_leak.idle`
+    TaskLeakIdle(Duration),
+    /// `task_leak.polled`
+    TaskLeakPolled(u64),
     /// `buffer_bloat.fill`
     BufferBloatFill(Percent),
     /// `buffer_bloat.held`

@@ -5,7 +5,7 @@ pub mod random;
 use turbowish_model::account::resource::{Kind, Role};
 use turbowish_model::diagnose::situation::{
     End, FutureRef, HandoffCandidate, HoldingTask, IntendingTask, Node, NodeKind, Resource,
-    Situation, Strength, Task, WaitingTask, Wakes,
+    RootTasks, Situation, Strength, Task, WaitingTask, Wakes,
 };
 use turbowish_model::snapshot::{Place, Spot, TaskState};
 
@@ -91,6 +91,21 @@ impl SituationBuilder {
         let root = self.last().root.clone();
         self.node(name, None, NodeKind::Call, &root, at);
         self.last()
+    }
+
+    /// The number of tasks whose root is the proc `app::NAME`.
+    pub fn tasks_of(&mut self, name: &str) -> &mut RootTasks {
+        let path = format!("app::{name}");
+        let roots = &mut self.situation.roots;
+        let known = roots.iter().position(|root| root.path == path);
+        let at = known.unwrap_or(roots.len());
+        if known.is_none() {
+            roots.push(RootTasks {
+                path,
+                ..RootTasks::default()
+            });
+        }
+        &mut roots[at]
     }
 
     fn last(&mut self) -> &mut Task {

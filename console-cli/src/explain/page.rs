@@ -29,6 +29,7 @@ pub(super) const fn of(pitfall: Pitfall) -> &'static str {
         Pitfall::DetachedFailure => include_str!("pages/detached-failure.md"),
         Pitfall::LongPoll => include_str!("pages/long-poll.md"),
         Pitfall::YieldsRarely => include_str!("pages/yields-rarely.md"),
+        Pitfall::CrowdedTask => include_str!("pages/crowded-task.md"),
         Pitfall::Starvation => include_str!("pages/starvation.md"),
         Pitfall::SnoozedFuture => include_str!("pages/snoozed-future.md"),
         Pitfall::StreamStall => include_str!("pages/stream-stall.md"),
@@ -36,6 +37,7 @@ pub(super) const fn of(pitfall: Pitfall) -> &'static str {
         Pitfall::TimeoutHalfDone => include_str!("pages/timeout-half-done.md"),
         Pitfall::LockOrderInversion => include_str!("pages/lock-order-inversion.md"),
         Pitfall::UnboundedGrowth => include_str!("pages/unbounded-growth.md"),
+        Pitfall::TaskLeak => include_str!("pages/task-leak.md"),
         Pitfall::BufferBloat => include_str!("pages/buffer-bloat.md"),
         Pitfall::GuardAcrossAwait => include_str!("pages/guard-across-await.md"),
         Pitfall::LockConvoy => include_str!("pages/lock-convoy.md"),
@@ -116,11 +118,11 @@ mod tests {
         check(" BLOCKED  worker ", found(Pitfall::BlockedWorker));
         check("cancel-unsafe select!", found(Pitfall::CancelUnsafeSelect));
         check("1", found(Pitfall::Deadlock));
-        check("26", found(Pitfall::WakerChurn));
+        check("28", found(Pitfall::WakerChurn));
         check("limits", Ok(Topic::Limits));
         check("JSON", Ok(Topic::Json));
         check("0", Err(Vec::new()));
-        check("27", Err(Vec::new()));
+        check("29", Err(Vec::new()));
         check("", Err(Vec::new()));
         check("xyzzy", Err(Vec::new()));
         check("deadlok", Err(vec!["deadlock"]));

@@ -930,7 +930,7 @@ fn a_check_waits_for_a_process_that_is_yet_to_come() {
     );
 }
 
-/// A key-value server under load, on a terminal of its own, so that it stays.
+/// The demo, on a terminal of its own, so that it stays.
 #[cfg(feature = "demo")]
 pub(crate) struct Demo {
     child: std::process::Child,
@@ -939,13 +939,18 @@ pub(crate) struct Demo {
 
 #[cfg(feature = "demo")]
 impl Demo {
+    /// A key-value server under load, and no troubles.
     pub(crate) fn start(host: &Host, report: &str) -> Self {
+        let mut command = host.command();
+        command.args(["demo", "--calm"]);
+        command.env("TURBOWISH_REPORT", report);
+        Self::of(command)
+    }
+
+    pub(crate) fn of(mut command: std::process::Command) -> Self {
         let (mut ours, theirs) = super::terminal();
-        let child = host
-            .command()
-            .arg("demo")
+        let child = command
             .env("TERM", "xterm")
-            .env("TURBOWISH_REPORT", report)
             .stdin(theirs.try_clone().unwrap())
             .stdout(theirs)
             .stderr(Stdio::null())
@@ -963,6 +968,22 @@ impl Demo {
         self.child.id().to_string()
     }
 
+    /// It comes, and then its load.
+    pub(crate) fn becomes_busy(&self, host: &Host) {
+        let busy = [
+            "check",
+            &self.pid(),
+            "--within",
+            "60s",
+            "--min",
+            "procs.calls > 10",
+            "-f",
+            "proc:kv::conn::read_frame",
+        ];
+        let text = verdict(host, &busy, 0);
+        assert_eq!(text, "1 of 1 proc is within the limit\n");
+    }
+
     /// Ends it as a terminal that is closed would.
     pub(crate) fn end(mut self) {
         kill_process(Pid::from_child(&self.child), Signal::TERM).unwrap();
@@ -974,7 +995,7 @@ impl Demo {
 /// What is printed when the server finds time to answer: a busy machine may keep it from that for a
 /// second.
 #[cfg(feature = "demo")]
-fn answer(host: &Host, args: &[&str]) -> String {
+pub(crate) fn answer(host: &Host, args: &[&str]) -> String {
     loop {
         match outcome(host, args) {
             (Some(3), _, why) => assert!(why.contains("does not answer within"), "{why}"),
@@ -994,20 +1015,8 @@ fn a_real_server_is_checked_watched_and_compared() {
     let (report, saved) = (files.path("report.json"), files.path("saved.json"));
     let demo = Demo::start(&host, &report);
     let pid = demo.pid();
+    demo.becomes_busy(&host);
     let read = "proc:kv::conn::read_frame";
-    // It comes, and then its load.
-    let busy = [
-        "check",
-        &pid,
-        "--within",
-        "60s",
-        "--min",
-        "procs.calls > 10",
-        "-f",
-        read,
-    ];
-    let text = verdict(&host, &busy, 0);
-    assert_eq!(text, "1 of 1 proc is within the limit\n");
     let never = [
         "check",
         &pid,

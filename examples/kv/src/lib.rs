@@ -18,6 +18,7 @@ pub mod load;
 mod resp;
 mod server;
 mod snapshot;
+pub mod trouble;
 
 pub use clock::Clock;
 pub use server::{Config, Server};

@@ -291,6 +291,7 @@ well! {
     healthy "healthy" 10;
     busy_selects "busy-selects" 60;
     busy_server "busy-server" 60;
+    rising_load "rising-load" 10;
     cancel_safe "cancel-safe" 10;
     future_moved "future-moved" 5;
     receiver_given_away "receiver-given-away" 5;
@@ -338,6 +339,7 @@ pitfalls! {
     futurelock "futurelock" "futurelock alert | runner | mutex db | save | lock.lock()";
     futurelock_of_two_writers "futurelock-of-two-writers" "futurelock alert | runner | rwlock table | write | table.write()";
     futurelock_of_tokio "futurelock-of-tokio" "futurelock alert | runner |  | save | lock.lock()";
+    crowded_task "crowded-task" "crowded_task warning | importer |  | import | pages.next()";
     stream_stall "stream-stall" "stream_stall warning | importer |  | fetch | tokio::time::sleep(Duration::from_millis(20 * page))";
     self_deadlock_in_select "self-deadlock-in-select" "self_deadlock alert | runner | mutex state | report | state.lock()";
     lost_waker "lost-waker" "lost_waker alert | server |  | wait_for_flag | poll_fn(|_| { if READY.load(Ordering::Relaxed) { Poll::Ready(()) } else { Poll::Pending } })";
@@ -361,5 +363,6 @@ pitfalls! {
     lock_order_of_owned "lock-order-of-owned" "lock_order_inversion warning | there, back | mutex alice, mutex bob |  | ";
     spurious_polls "spurious-polls" "spurious_polls warning |  |  | take_turns | ";
     never_polled_at_times "never-polled-at-times" "never_polled warning |  |  | flush | ";
+    task_leak "task-leak" "task_leak warning |  |  | handle | reply";
     unbounded_growth "unbounded-growth" "unbounded_growth warning |  | mpsc lines |  | ";
 }

@@ -15,7 +15,7 @@ use alloc::vec::Vec;
 pub use self::resource::{
     End, FutureRef, HoldingTask, IntendingTask, Resource, ResourceFlow, Strength, WaitingTask,
 };
-pub use self::tree::{Node, NodeKind, NodeWake};
+pub use self::tree::{Node, NodeKind, NodeWake, StreamFutures};
 use crate::account::resource::Role;
 pub(crate) use crate::snapshot::expression::last_method;
 pub use crate::snapshot::expression::{asks_directly, awaits_a_resource};
@@ -33,6 +33,10 @@ pub struct Situation {
     /// no end and has no intent. A task that a resource names and that is not here is treated as
     /// ended.
     pub tasks: Vec<Task>,
+    /// Number of all live tasks, those that are omitted included, by the proc of their root.
+    pub roots: Vec<RootTasks>,
+    /// Streams of which tasks take items. Known while a task is polled, too.
+    pub streams: Vec<StreamFutures>,
     /// Tasks that ended by a panic, kept while an alert may report them (one minute).
     pub ended: Vec<Ended>,
     /// Resources that were used and still exist.
@@ -117,6 +121,20 @@ pub struct Task {
     /// The await tree: the task's calls, and its known live futures that are not polled. Empty:
     /// unknown.
     pub tree: Vec<Node>,
+}
+
+/// The tasks whose root is a call of one proc.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RootTasks {
+    /// Path of the proc.
+    pub path: String,
+    /// Number of live tasks.
+    pub live: u64,
+    /// Part of `live` that wait, and were neither polled nor woken for
+    /// [`Limit::TaskLeakIdle`](crate::diagnose::alert::Limit::TaskLeakIdle).
+    pub idle: u64,
+    /// Calls of the proc that ended. If some of them were not roots, this is too many.
+    pub ended: u64,
 }
 
 /// Wakes of a task, and the wakers that could cause more.

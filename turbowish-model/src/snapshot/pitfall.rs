@@ -90,6 +90,8 @@ pitfalls! {
     LongPoll "long_poll" "long poll" "long-poll";
     /// A task hardly ever waits.
     YieldsRarely "yields_rarely" "yields rarely" "yields-rarely";
+    /// One task polls many futures, and is busy with them all of the time.
+    CrowdedTask "crowded_task" "crowded task" "crowded-task";
     /// A task is ready and is not polled, while other tasks are.
     Starvation "starvation" "starvation" "starvation";
     /// A future was woken, and its task does not poll it.
@@ -104,6 +106,8 @@ pitfalls! {
     LockOrderInversion "lock_order_inversion" "lock order inversion" "lock-order-inversion";
     /// An unbounded channel grows.
     UnboundedGrowth "unbounded_growth" "unbounded growth" "unbounded-growth";
+    /// Tasks of a function are spawned and do not end.
+    TaskLeak "task_leak" "task leak" "task-leak";
     /// A bounded channel is always full.
     BufferBloat "buffer_bloat" "buffer bloat" "buffer-bloat";
     /// A guard is held while its task waits for something else.

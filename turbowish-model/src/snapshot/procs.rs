@@ -146,7 +146,7 @@ const READY: Family<ProcRow> = Family {
 
 static FAMILIES: [Family<ProcRow>; 6] = [RUN, HOLD, INCLUSIVE, WALL, POLL, READY];
 
-static COLUMNS: [Column<ProcRow>; 31] = [
+static COLUMNS: [Column<ProcRow>; 32] = [
     Heading::new("proc", "PROC", Text)
         .width(27)
         .rank(0)
@@ -276,6 +276,12 @@ static COLUMNS: [Column<ProcRow>; 31] = [
         .meaning("calls that ended in their first poll, per second")
         .fields(&["immediate"])
         .read(|row, context| Value::rate(row.immediate, context.window_ns)),
+    Heading::new("new", "NEW/s", Rate)
+        .width(6)
+        .rank(20)
+        .meaning("calls created per second: for a root, tasks spawned")
+        .fields(&["calls"])
+        .read(|row, context| Value::rate(row.calls, context.window_ns)),
     Heading::new("unstarted", "UNST", Duration)
         .width(6)
         .rank(17)

@@ -203,10 +203,12 @@ impl AlertWatch {
             names: &names,
             scale: monitor.scale,
         };
-        let pick = self.scout.pick(epoch, monitor.scale);
+        let idle_ns = self.detector.limits().get(Limit::TaskLeakIdle);
+        let pick = self.scout.pick(epoch, monitor.scale, totals.at, idle_ns);
         let mut crowd = Crowd::read(threads, monitor.pauses(), pick);
         let resources = resources::judged();
         crowd.pick(&claims(&resources));
+        crowd.sample(&names.ids(self.detector.growing()));
         let known = NameTable::of(&assembly, crowd.picked(), threads, epoch);
         let situation = self.scout.situation(&SituationBuilder {
             assembly: &assembly,

@@ -15,6 +15,13 @@ impl Registry {
     pub(super) fn paths(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|known| &*known.path)
     }
+
+    /// Numbers of the procs with these paths.
+    pub(super) fn ids<'a>(&self, paths: impl Iterator<Item = &'a str>) -> Vec<u32> {
+        let all = || (0..).zip(self.paths());
+        let ids = paths.flat_map(|path| all().filter(move |(_, known)| *known == path));
+        ids.map(|(id, _)| id).collect()
+    }
 }
 
 impl Names for Registry {

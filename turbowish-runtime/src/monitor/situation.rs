@@ -20,7 +20,7 @@ use turbowish_model::account::resource::Reading;
 use turbowish_model::account::time::Scale;
 use turbowish_model::collect::assemble::Assembly;
 use turbowish_model::diagnose::situation::{
-    Ended, OpenPoll, Resource, Situation, Task, TaskKind, Wake, Wakes, WorkerThread,
+    Ended, OpenPoll, Resource, RootTasks, Situation, Task, TaskKind, Wake, Wakes, WorkerThread,
 };
 use turbowish_model::ordered::Set;
 use turbowish_model::snapshot::{Place, TaskState};
@@ -74,12 +74,14 @@ impl Scout {
         self.density.used()
     }
 
-    /// Criteria for the tasks of a situation.
-    pub(super) fn pick(&self, epoch: u32, scale: Scale) -> Pick {
+    /// Criteria for the tasks of a situation at the instant `now`, in ticks. Tasks that were not
+    /// polled for `idle_ns` are idle.
+    pub(super) fn pick(&self, epoch: u32, scale: Scale, now: u64, idle_ns: u64) -> Pick {
         Pick {
             epoch,
             before: self.at,
             short: scale.ticks(Crowd::SHORT_POLL),
+            idle: now.saturating_sub(scale.ticks(idle_ns)),
         }
     }
 
@@ -89,7 +91,7 @@ impl Scout {
         let settled = stage.crowd.settled(at);
         let trees: Trees<'_> = Map::from_iter(settled.map(|one| (one.meta.id, &one.reading)));
         let picked = stage.crowd.picked().iter();
-        let mut tasks: Vec<Task> = picked.filter_map(|one| stage.task(one)).collect();
+        let mut tasks: Vec<Task> = picked.clone().filter_map(|one| stage.task(one)).collect();
         self.at = at;
         let readings = stage.resources.iter();
         let resources: Vec<Resource> = readings
@@ -109,6 +111,8 @@ impl Scout {
             unix_ns: unix_ns(),
             resources,
             tasks,
+            roots: stage.roots(),
+            streams: picked.clone().flat_map(|one| stage.streams(one)).collect(),
             ended: stage.ended(),
             workers: stage.workers(),
             procs: stage.procs(&mut self.paces),
@@ -200,6 +204,23 @@ impl SituationBuilder<'_> {
                 _ => self.tree(reading),
             },
         })
+    }
+
+    /// The number of tasks of each root.
+    fn roots(&self) -> Vec<RootTasks> {
+        let mut roots: Map<String, RootTasks> = Map::new();
+        let procs = &self.assembly.now.aggregate.procs;
+        for (id, counts) in self.crowd.roots() {
+            let (Some(path), Some(stats)) = (self.path(id), procs.get(id as usize)) else {
+                continue;
+            };
+            let root = roots.entry(path.clone()).or_default();
+            root.path = path;
+            root.live += counts.live;
+            root.idle += counts.idle;
+            root.ended += stats.ended();
+        }
+        roots.into_values().collect()
     }
 
     /// Since when the heartbeat waits: free workers poll a woken task at once.

@@ -7,8 +7,8 @@ use proptest::prelude::{Just, Strategy, any, prop_oneof};
 use turbowish_model::account::resource::{Kind, Role};
 use turbowish_model::diagnose::situation::{
     End, Ended, FutureRef, HandoffCandidate, HoldingTask, IntendingTask, LockOrder, Node, NodeKind,
-    NodeWake, OpenPoll, Proc, Resource, ResourceFlow, Site, Situation, Source, Strength, Taken,
-    Task, TaskKind, WaitingTask, Wakes, WorkerThread,
+    NodeWake, OpenPoll, Proc, Resource, ResourceFlow, RootTasks, Site, Situation, Source,
+    StreamFutures, Strength, Taken, Task, TaskKind, WaitingTask, Wakes, WorkerThread,
 };
 use turbowish_model::snapshot::{Place, Spot, TaskState};
 
@@ -157,6 +157,23 @@ fn task() -> impl Strategy<Value = Task> {
                 tree,
             },
         )
+}
+
+fn stream() -> impl Strategy<Value = StreamFutures> {
+    (
+        id(),
+        option::of(place()),
+        [number(), number()],
+        option::of(number()),
+    )
+        .prop_map(|(task, place, [live, woken], woken_at)| StreamFutures {
+            task,
+            proc: "app::t".to_owned(),
+            place,
+            live,
+            woken,
+            woken_at,
+        })
 }
 
 fn holder() -> impl Strategy<Value = HoldingTask> {
@@ -319,6 +336,17 @@ fn proc() -> impl Strategy<Value = Proc> {
         )
 }
 
+fn roots() -> impl Strategy<Value = Vec<RootTasks>> {
+    let root =
+        (0_u32..3, [number(), number(), number()]).prop_map(|(n, [live, idle, ended])| RootTasks {
+            path: format!("app::p{n}"),
+            live,
+            idle,
+            ended,
+        });
+    vec(root, 0..3)
+}
+
 fn order() -> impl Strategy<Value = LockOrder> {
     let taken = || {
         (id(), option::of(role())).prop_map(|(resource, role)| Taken {
@@ -359,13 +387,18 @@ pub fn situation() -> impl Strategy<Value = Situation> {
         name: format!("t{task}"),
         made,
     });
-    let waiting = (vec(task(), 0..6), vec(ended, 0..2), vec(resource(), 0..6));
+    let tasks = (
+        vec(task(), 0..6),
+        vec(ended, 0..2),
+        (roots(), vec(stream(), 0..2)),
+    );
+    let waiting = (tasks, vec(resource(), 0..6));
     let running = (vec(worker(), 0..3), vec(proc(), 0..3), vec(order(), 0..3));
     let events = (vec(source, 0..2), option::of(number()));
     (number(), waiting, running, events, vec(candidates, 0..3)).prop_map(
         |(
             now,
-            (tasks, ended, resources),
+            ((tasks, ended, (roots, streams)), resources),
             (workers, procs, orders),
             (sources, heartbeat),
             candidates,
@@ -374,6 +407,8 @@ pub fn situation() -> impl Strategy<Value = Situation> {
             candidates,
             now,
             tasks,
+            roots,
+            streams,
             ended,
             resources,
             workers,

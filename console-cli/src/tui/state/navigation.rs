@@ -48,6 +48,8 @@ pub(crate) struct Navigation {
     pub(crate) toggles: Vec<PauseRequest>,
     /// The message about the last successful action, shown until the next key.
     pub(crate) news: Option<String>,
+    /// Alerts that are to come: told as long as there are none.
+    pub(crate) forecast: Option<&'static str>,
     /// The muted alerts.
     pub(crate) mutes: Mutes,
     /// The history of the command line, the most recent at the end.

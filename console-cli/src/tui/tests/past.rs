@@ -41,6 +41,29 @@ fn line(state: &State, at: usize) -> String {
     screen(state).lines().nth(at).unwrap_or_default().to_owned()
 }
 
+/// A demo says what is to come until it has come.
+#[test]
+#[cfg(feature = "demo")]
+fn the_alert_line_has_a_forecast() {
+    let check = |alerts: &[Alert], expected: &str| {
+        let mut state = alarmed(SMALL, alerts.to_vec());
+        state.visit.forecast = Some(crate::top::TROUBLES);
+        assert_eq!(line(&state, 1).trim_end(), expected);
+    };
+    check(
+        &[],
+        " no alerts; soon: a slow lock, a blocked worker, a task leak; ! opens the worst",
+    );
+    check(
+        &[earlier()],
+        " no alerts; 1 ended 5m00s ago: long poll: kv::snapshot::write, 44 polls > 10ms..",
+    );
+    check(
+        &[long_poll()],
+        "! 1 warning  long poll: kv::snapshot::write, 44 polls > 10ms, longest 38.4ms",
+    );
+}
+
 #[test]
 fn the_alert_line_counts_them_apart() {
     let check = |alerts: &[Alert], expected: &str| {

@@ -46,9 +46,9 @@ fn alerts(state: &State) -> Line<'static> {
     };
     match state.heard().next() {
         None if lost.is_empty() => {
-            let line = match past(state) {
+            let line = match past(state).or_else(|| state.visit.forecast.map(str::to_owned)) {
                 None => format!(" no alerts{muted}"),
-                Some(past) => format!(" no alerts{muted}; {past}"),
+                Some(more) => format!(" no alerts{muted}; {more}"),
             };
             Line::from(text::head(&line, usize::from(state.size.0)))
         }

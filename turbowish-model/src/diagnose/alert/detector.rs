@@ -75,6 +75,16 @@ impl Detector {
         self.alerts(situation.now)
     }
 
+    /// Paths of procs of which more and more tasks live: the next situation should have some of
+    /// them, although they might be omitted.
+    pub fn growing(&self) -> impl Iterator<Item = &str> {
+        let roots = self.memory.roots.iter();
+        let windows = self.limits.get(Limit::TaskLeakWindows);
+        let growing =
+            roots.filter(move |(_, growth)| growth.windows() >= windows.div_ceil(2).max(1));
+        growing.map(|(path, _)| path.as_str())
+    }
+
     /// The alerts that are over at an instant not before the last scan, in the table's own order.
     pub fn past(&mut self, now: u64) -> Vec<Alert> {
         self.past.expire(now);

@@ -20,7 +20,10 @@ pub(super) const fn is_cycle(pitfall: Pitfall) -> bool {
 pub(super) const fn is_cause(pitfall: Pitfall) -> bool {
     let says_more = matches!(
         pitfall,
-        Pitfall::BlockedSender | Pitfall::StreamStall | Pitfall::SelfWakeSpin
+        Pitfall::BlockedSender
+            | Pitfall::StreamStall
+            | Pitfall::SelfWakeSpin
+            | Pitfall::CrowdedTask
     );
     is_cycle(pitfall) || is_held_worker(pitfall) || says_more
 }
@@ -38,6 +41,7 @@ const fn follows_from_cycle(pitfall: Pitfall) -> bool {
             | Pitfall::BlockedSender
             | Pitfall::BufferBloat
             | Pitfall::UnboundedGrowth
+            | Pitfall::TaskLeak
             | Pitfall::SnoozedFuture
             | Pitfall::StreamStall
             | Pitfall::LostWaker
@@ -122,6 +126,12 @@ fn duplicates(found: &mut Vec<Finding>, standing: &[Finding]) -> Vec<Finding> {
     let blocked = resources(standing, Pitfall::BlockedSender);
     folded.extend(take(found, |finding| {
         finding.alert.pitfall == Pitfall::BufferBloat && !finding.resources.is_disjoint(&blocked)
+    }));
+    // It is seen now and then: after each round, its futures wait for a while.
+    let mut crowded = tasks(found, Pitfall::CrowdedTask);
+    crowded.extend(tasks(standing, Pitfall::CrowdedTask));
+    folded.extend(take(found, |finding| {
+        finding.alert.pitfall == Pitfall::YieldsRarely && !finding.tasks.is_disjoint(&crowded)
     }));
     for (less, more) in pairs {
         let known = tasks(found, more);

@@ -106,6 +106,9 @@ limits! {
     NeverYields "never_yields" Time SECOND, "A task is in its first poll for this long.";
     YieldsRarelyShare "yields_rarely.share" Percent 90, "A task spends this share of ten windows in polls";
     YieldsRarelyPoll "yields_rarely.poll" Time MS, "and its polls take this long on average.";
+    CrowdedTaskFutures "crowded_task.futures" Count 32, "A task polls at least this many futures of one stream,";
+    CrowdedTaskBusy "crowded_task.busy" Percent 90, "spends more than this share of ten windows in polls,";
+    CrowdedTaskReady "crowded_task.ready" Time 100 * MS, "and has not polled a woken future of the stream for this long.";
     BlockedWorker "blocked_worker" Time SECOND, "A worker has been in one poll, or the heartbeat has not been polled, for this long.";
     StarvationReady "starvation.ready" Time 100 * MS, "A task is ready and not polled for this long";
     StarvationPolls "starvation.polls" Count 10, "while another one is polled this often.";
@@ -122,6 +125,11 @@ limits! {
     LockConvoyWait "lock_convoy.wait" Time 10 * MS, "and still wait after this.";
     UnboundedGrowthWindows "unbounded_growth.windows" Count 10, "An unbounded channel grew in this many windows in a row";
     UnboundedGrowthLength "unbounded_growth.length" Count 1_000, "and holds more items than this.";
+    TaskLeakWindows "task_leak.windows" Count 10, "The live tasks of one function grew in this many windows in a row,";
+    TaskLeakSpawned "task_leak.spawned" Count 5, "which last until this many tasks were spawned,";
+    TaskLeakEnded "task_leak.ended" Percent 50, "and in which less than this share of that number ended.";
+    TaskLeakIdle "task_leak.idle" Time 10 * SECOND, "Most of the additional tasks were not polled for this long.";
+    TaskLeakPolled "task_leak.polled" Count 60, "If most of them were, they grew in this many windows in a row.";
     BufferBloatFill "buffer_bloat.fill" Percent 90, "A bounded channel is this full";
     BufferBloatHeld "buffer_bloat.held" Time 10 * SECOND, "for this long";
     BufferBloatInside "buffer_bloat.inside" Time SECOND, "and an item spends longer than this in it (99th percentile).";

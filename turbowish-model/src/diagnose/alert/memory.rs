@@ -2,12 +2,14 @@
 //! number of live tasks, procs and resources.
 
 mod counts;
+mod growth;
 mod run_delay;
 
 use alloc::string::String;
 
 pub(super) use self::counts::TaskCounts;
 use self::counts::{ProcCounts, Rolling};
+pub(super) use self::growth::{Grown, Growth};
 use self::run_delay::RunDelays;
 use super::finding::leaves;
 use super::limits::{Limit, Limits};
@@ -29,6 +31,8 @@ pub(super) struct Memory {
     /// Tasks that were polled within the last long windows.
     tasks: Map<u64, TaskPace>,
     procs: Map<String, ProcPace>,
+    /// Number of tasks by the path of their root.
+    pub(super) roots: Map<String, Growth>,
     resources: Map<u64, Channel>,
     pub(super) orders: Orders,
     pub(super) run_delays: RunDelays,
@@ -168,6 +172,7 @@ impl Memory {
         self.record_tasks(situation, window);
         self.before = Some(situation.now);
         self.record_procs(situation, window);
+        growth::record(&mut self.roots, situation, limits);
         self.record_resources(situation, limits);
         self.orders.record(situation);
         self.run_delays.record(situation, window);

@@ -3,9 +3,11 @@
 
 pub(super) mod cancelled;
 pub(super) mod channels;
+pub(super) mod crowded;
 pub(super) mod deadlock;
 pub(super) mod futurelock;
 pub(super) mod futures;
+pub(super) mod leaks;
 pub(super) mod locks;
 pub(super) mod open_polls;
 pub(super) mod order;
@@ -29,6 +31,7 @@ pub(super) const ALL: &[Rule] = &[
     open_polls::open_polls,
     polls::long_polls,
     polls::busy_tasks,
+    crowded::crowded,
     polls::starved,
     wakes::lost_wakers,
     wakes::spins,
@@ -40,6 +43,7 @@ pub(super) const ALL: &[Rule] = &[
     locks::convoys,
     order::inversions,
     channels::growth,
+    leaks::leaks,
     channels::bloat,
     channels::senders,
     futures::detached,

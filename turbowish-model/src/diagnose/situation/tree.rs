@@ -61,3 +61,22 @@ pub struct NodeWake {
     /// When its own waker was woken, if it was not polled since.
     pub woken: Option<u64>,
 }
+
+/// The futures of a stream, such as a `FuturesUnordered`, for whose next item a task waited when
+/// its last poll ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StreamFutures {
+    /// Id of the task.
+    pub task: u64,
+    /// Path of the proc that takes the items.
+    pub proc: String,
+    /// The await point at which it does.
+    pub place: Option<Place>,
+    /// Number of futures that are alive and have wakers of their own, or that were alive when the
+    /// last poll ended, whichever is more; at most 512.
+    pub live: u64,
+    /// Number of live futures that were woken and not polled since.
+    pub woken: u64,
+    /// The first of these wakes.
+    pub woken_at: Option<u64>,
+}

@@ -26,12 +26,26 @@ pub(in crate::monitor) struct Crowd {
     early: usize,
     /// Wakes since the previous situation, by root proc.
     pub(super) wakes: Map<u32, u64>,
+    /// Number of tasks by root proc.
+    roots: Vec<RootCounts>,
+    /// [`Pick::idle`]
+    idle: u64,
+}
+
+/// The tasks with a row whose root is a call of one proc.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct RootCounts {
+    pub(super) live: u64,
+    /// Those that wait, and were not polled or woken for some time.
+    pub(super) idle: u64,
 }
 
 /// Maximum number of polls of a task that has done little.
 const FEW_POLLS: u64 = 10;
 /// Maximum length of its polls, in nanoseconds.
 const SHORT_POLL: u64 = 1_000_000;
+/// Maximum number of tasks of one root that are looked at only to see where they wait.
+const SAMPLE: u64 = 256;
 
 /// Criteria for a task at rest.
 #[derive(Clone, Copy)]
@@ -41,6 +55,8 @@ pub(in crate::monitor) struct Pick {
     pub(in crate::monitor) before: u64,
     /// [`SHORT_POLL`] in ticks.
     pub(in crate::monitor) short: u64,
+    /// A task that was not polled since this instant, in ticks, is idle.
+    pub(in crate::monitor) idle: u64,
 }
 
 impl Pick {
@@ -70,6 +86,8 @@ impl Crowd {
             picked: Vec::new(),
             early: 0,
             wakes: Map::new(),
+            roots: Vec::new(),
+            idle: pick.idle,
         };
         let mut first_poll = first_polls(threads);
         for row in &crowd.rows {
@@ -81,10 +99,14 @@ impl Crowd {
             first_poll.retain(|one| one.meta.id != row.id());
             let Some(glance) = row.glance() else { continue };
             let unseen = glance.epoch != pick.epoch;
-            if !pick.rests(&glance) || !unseen && !row.may_rest() {
+            let rests = pick.rests(&glance) && (unseen || row.may_rest());
+            if !rests {
                 let picked = LiveTask::read(row, pick.epoch, &|| 0);
                 crowd.picked.extend(picked);
             }
+            let counts = at(&mut crowd.roots, row.root());
+            counts.live += 1;
+            counts.idle += u64::from(is_idle(row, &glance, pick.idle, rests));
         }
         crowd.picked.append(&mut first_poll);
         crowd.tell_pauses(0);
@@ -132,6 +154,28 @@ impl Crowd {
         }
     }
 
+    /// Number of tasks by root proc, those without any left out.
+    pub(super) fn roots(&self) -> impl Iterator<Item = (u32, RootCounts)> {
+        let roots = (0..).zip(self.roots.iter().copied());
+        roots.filter(|(_, counts)| counts.live > 0)
+    }
+
+    /// Picks idle tasks of each of these root procs, evenly among all, to see where they wait.
+    pub(in crate::monitor) fn sample(&mut self, roots: &[u32]) {
+        let mut sample = Set::new();
+        for &root in roots {
+            let counts = self.roots.get(root as usize);
+            let step = counts.map_or(1, |counts| counts.live.div_ceil(SAMPLE).max(1));
+            let rows = self.rows.iter().filter(|row| row.root() == root);
+            let idle = rows.step_by(step as usize).filter(|row| {
+                let glance = row.glance();
+                glance.is_some_and(|glance| is_idle(row, &glance, self.idle, false))
+            });
+            sample.extend(idle.map(TaskRow::id));
+        }
+        self.pick(&sample);
+    }
+
     /// The tasks that have not been polled since the resources were read: after a poll, a task may
     /// be at an await point for another reason.
     pub(super) fn settled(&self, at: u64) -> impl Iterator<Item = &LiveTask> {
@@ -149,6 +193,21 @@ impl Crowd {
     pub(super) fn rows(&self) -> &[TaskRow] {
         &self.rows
     }
+}
+
+/// Whether a task waits, and was not polled since the instant `since` or woken. `rests`: it is
+/// known not to be woken.
+fn is_idle(row: &TaskRow, glance: &Glance, since: u64, rests: bool) -> bool {
+    let waits = !glance.is_polled && glance.since < since;
+    waits && (rests || !row.is_woken())
+}
+
+fn at(roots: &mut Vec<RootCounts>, root: u32) -> &mut RootCounts {
+    let at = root as usize;
+    if roots.len() <= at {
+        roots.resize(at + 1, RootCounts::default());
+    }
+    &mut roots[at]
 }
 
 #[cfg(test)]
@@ -200,12 +259,14 @@ mod tests {
         let root = |names: &crate::monitor::registry::Registry, of: u32| {
             names.0[of as usize].path.ends_with("::parks_in_a_crowd")
         };
+        let pick_of = |before, idle| Pick {
+            epoch,
+            before,
+            short: clock::scale().ticks(Crowd::SHORT_POLL),
+            idle,
+        };
         let read = |before| {
-            let pick = Pick {
-                epoch,
-                before,
-                short: clock::scale().ticks(Crowd::SHORT_POLL),
-            };
+            let pick = pick_of(before, 0);
             let names = crate::monitor::registry::Registry(crate::hot::proc::all());
             let crowd = Crowd::read(&threads, HashMap::new(), pick);
             let ours = |root_of: u32| root(&names, root_of);
@@ -221,10 +282,27 @@ mod tests {
             let (_, ids, picked) = read(before);
             assert_eq!((ids.len(), picked), (TASKS, 0));
         }
+        // All are counted, and those that did nothing since some instant; a part of these is read.
+        let names = crate::monitor::registry::Registry(crate::hot::proc::all());
+        let roots = (0..).take_while(|id| (*id as usize) < names.0.len());
+        let roots: Vec<u32> = roots.filter(|id| root(&names, *id)).collect();
+        let counts = |idle| {
+            let mut crowd = Crowd::read(&threads, HashMap::new(), pick_of(1, idle));
+            let of_root = crowd.roots().find(|(id, _)| roots.contains(id));
+            crowd.sample(&roots);
+            let (_, counts) = of_root.expect("live tasks");
+            let picked = crowd.picked().iter().map(|one| one.meta.root());
+            let picked = picked.filter(|id| roots.contains(id)).count();
+            (counts.live, counts.idle, picked)
+        };
+        let all = TASKS as u64;
+        assert_eq!(counts(0), (all, 0, 0));
+        assert_eq!(counts(u64::MAX), (all, all, TASKS / 2));
         // A woken task is picked, and so is one that uses a resource.
         WAKERS.lock().expect("no panic")[7].wake_by_ref();
         let (mut crowd, ids, picked) = read(totals.at);
         assert_eq!(picked, 1);
+        assert_eq!(counts(u64::MAX).1, all - 1);
         let woken = crowd.picked().iter().map(|one| one.meta.id);
         let woken: Set<u64> = woken.collect();
         let claimed: Set<u64> = ids.difference(&woken).copied().take(2).collect();
@@ -245,6 +323,7 @@ mod tests {
             epoch: 3,
             before: 1_000,
             short: 100,
+            idle: 0,
         };
         let rested = Glance {
             epoch: 3,

@@ -1,13 +1,16 @@
 //! Await trees: the calls of a task with their await points, what each needs, and which the last
 //! poll did not reach.
 
+use turbowish_model::account::await_stack::AwaitFrame;
 use turbowish_model::account::branch::{TreeNode, tree};
 use turbowish_model::account::task::TaskReading;
-use turbowish_model::diagnose::situation::{Node, NodeKind, NodeWake};
+use turbowish_model::diagnose::situation::{Node, NodeKind, NodeWake, StreamFutures};
+use turbowish_model::ordered::Map;
 use turbowish_model::snapshot::Place;
 use turbowish_model::snapshot::combinator::Combinator;
 
 use super::SituationBuilder;
+use crate::monitor::tasks::LiveTask;
 
 impl SituationBuilder<'_> {
     pub(super) fn tree(&self, reading: &TaskReading) -> Vec<Node> {
@@ -22,6 +25,34 @@ impl SituationBuilder<'_> {
         nodes
             .map(|((id, twig), forks)| self.node(reading, id, twig, forks))
             .collect()
+    }
+
+    /// The streams at which the calls of a task stood at the end of its last finished poll.
+    pub(super) fn streams(&self, one: &LiveTask) -> Vec<StreamFutures> {
+        let reading = &one.reading;
+        let mut streams: Map<(u32, u16), StreamFutures> = Map::new();
+        for branch in &reading.branches {
+            let at = (branch.parent.proc, branch.parent.site);
+            let stream = streams.entry(at).or_default();
+            stream.live += 1;
+            if let Some(woken) = branch.woken.map(|woken| self.ns(woken)) {
+                stream.woken += 1;
+                stream.woken_at = Some(stream.woken_at.map_or(woken, |first| first.min(woken)));
+            }
+        }
+        let streams = streams.into_iter().filter_map(|((proc, site), stream)| {
+            let place = self.place(proc, site);
+            let polled = polled_at(&reading.stack, proc, site)?;
+            let is_stream = kind(place.as_ref(), false, true) == NodeKind::Unordered;
+            is_stream.then_some(StreamFutures {
+                task: one.meta.id,
+                proc: self.path(proc)?,
+                place,
+                live: stream.live.max(polled),
+                ..stream
+            })
+        });
+        streams.collect()
     }
 
     fn node(&self, reading: &TaskReading, id: u32, twig: &TreeNode, forks: bool) -> Node {
@@ -49,6 +80,16 @@ impl SituationBuilder<'_> {
             ..Node::default()
         }
     }
+}
+
+/// Number of calls that the call at this await point polled in the last poll of the task; `None` if
+/// none stood there.
+fn polled_at(stack: &[AwaitFrame], proc: u32, site: u16) -> Option<u64> {
+    let parent = |step: &AwaitFrame| (step.proc, step.site) == (proc, site);
+    let at = stack.iter().position(parent)?;
+    let level = stack[at].level;
+    let below = stack[at + 1..].iter().take_while(|step| step.level > level);
+    Some(below.filter(|step| step.level == level + 1).count() as u64)
 }
 
 /// What a call needs of what it awaits, by the text of the await point; `forks` if it is known to
