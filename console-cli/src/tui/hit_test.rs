@@ -40,8 +40,8 @@ struct TabForm {
     counted: bool,
 }
 
-/// The tabs, from left to right, as they are drawn: so that the filter beside them has room, and the
-/// order if possible.
+/// The tabs, from left to right, as they are drawn: so that the filter beside them has room, and
+/// the order if possible.
 pub(crate) fn tabs(state: &State) -> Vec<(View, String)> {
     let form = |apart, counted| drawn(state, TabForm { apart, counted });
     let wide = state.size.0 >= APART;
