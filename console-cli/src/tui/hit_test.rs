@@ -3,6 +3,7 @@
 use turbowish_model::snapshot::units;
 
 use super::layout::{self, GUTTER, HeaderForm};
+use super::rows::Order;
 use super::state::{State, View};
 use super::{preview, record};
 use crate::detail::rich_line::Link;
@@ -27,34 +28,77 @@ pub(crate) enum Hit {
     Crumb(usize),
 }
 
-/// From this width on there are two blanks between the tabs.
+/// From this width on there may be two blanks between the tabs.
 const APART: u16 = 100;
 
-/// The tabs, from left to right, as they are drawn. Where there is no room for all numbers of rows,
-/// only the open one and that of alerts remain.
+/// How the tabs are drawn.
+#[derive(Clone, Copy)]
+struct TabForm {
+    /// With two blanks between them.
+    apart: bool,
+    /// With all numbers of rows; else only those of the open tab and of alerts.
+    counted: bool,
+}
+
+/// The tabs, from left to right, as they are drawn: so that the filter beside them has room, and
+/// the order if possible.
 pub(crate) fn tabs(state: &State) -> Vec<(View, String)> {
-    let views = || View::ALL.into_iter().filter(|view| state.has_tab(*view));
-    let tab = |view: View, is_counted: bool| {
+    let form = |apart, counted| drawn(state, TabForm { apart, counted });
+    let wide = state.size.0 >= APART;
+    let forms = [form(wide, true), form(false, true), form(false, false)];
+    let room = usize::from(state.size.0);
+    let beside = room.saturating_sub(text::width(&order(state)) + 2);
+    let fits = |at: usize, room: usize| {
+        let widths = forms[at].iter().map(|(_, tab)| text::width(tab));
+        (widths.sum::<usize>() <= room).then_some(at)
+    };
+    // A filter must be seen; an order is worth less than the numbers of rows.
+    let table = state.table();
+    let narrows = !table.filter().is_empty() || table.grouping().is_some();
+    let best = fits(0, beside)
+        .or_else(|| fits(1, beside))
+        .or_else(|| fits(2, beside).filter(|_| narrows))
+        .or_else(|| fits(0, room))
+        .or_else(|| fits(1, room));
+    forms[best.unwrap_or(2)].clone()
+}
+
+fn drawn(state: &State, form: TabForm) -> Vec<(View, String)> {
+    let tab = |view: View| {
         let mut label = format!("{} {}", view.digit(), view.title());
-        if is_counted {
+        if form.counted || view == state.view || view == View::Alerts {
             label = format!("{label} {}", count(state, view));
         }
-        let blank = view == View::ALL[0] || state.size.0 >= APART;
+        let blank = view == View::ALL[0] || form.apart;
         let blank = if blank { " " } else { "" };
         match view == state.view {
             true => format!("{blank}[{label}]"),
             false => format!("{blank} {label} "),
         }
     };
-    let all: Vec<_> = views().map(|view| (view, tab(view, true))).collect();
-    let width: usize = all.iter().map(|(_, tab)| text::width(tab)).sum();
-    if width <= usize::from(state.size.0) {
-        return all;
+    let views = View::ALL.into_iter().filter(|view| state.has_tab(*view));
+    let mut tabs: Vec<_> = views.map(|view| (view, tab(view))).collect();
+    if let Some((_, last)) = tabs.last_mut() {
+        last.truncate(last.trim_end().len());
     }
-    let is_counted = |view| view == state.view || view == View::Alerts;
-    views()
-        .map(|view| (view, tab(view, is_counted(view))))
-        .collect()
+    tabs
+}
+
+/// The filter, and the order if no column shows it: beside the tabs.
+pub(crate) fn order(state: &State) -> String {
+    let table = state.table();
+    let mut words = Vec::new();
+    if !table.filter().is_empty() {
+        words.push(format!("/{}", text::fit(table.filter(), 24)));
+    }
+    if let Some(grouping) = table.grouping() {
+        words.push(format!("by {grouping}"));
+    }
+    let Order { key, invert } = table.order();
+    if table.own_order().is_some_and(|own| own.key == key) {
+        words.push(format!("{key} {}", if *invert { "last" } else { "first" }));
+    }
+    words.join("  ")
 }
 
 /// `55`, or `12 of 55` under a filter.

@@ -7,7 +7,6 @@ use ratatui::text::{Line, Span};
 use super::{put, text};
 use crate::theme::Role;
 use crate::tui::hit_test;
-use crate::tui::rows::Order;
 use crate::tui::state::State;
 
 pub(super) fn draw(state: &State, frame: &mut Frame<'_>, area: Rect) {
@@ -25,25 +24,8 @@ pub(super) fn draw(state: &State, frame: &mut Frame<'_>, area: Rect) {
         0,
         text::apart(
             Line::from(spans),
-            Line::from(order(state)),
+            Line::from(hit_test::order(state)),
             usize::from(area.width),
         ),
     );
-}
-
-/// The filter, and the order if no column shows it.
-fn order(state: &State) -> String {
-    let table = state.table();
-    let mut words = Vec::new();
-    if !table.filter().is_empty() {
-        words.push(format!("/{}", text::fit(table.filter(), 24)));
-    }
-    if let Some(grouping) = table.grouping() {
-        words.push(format!("by {grouping}"));
-    }
-    let Order { key, invert } = table.order();
-    if table.own_order().is_some_and(|own| own.key == key) {
-        words.push(format!("{key} {}", if *invert { "last" } else { "first" }));
-    }
-    words.join("  ")
 }
