@@ -343,6 +343,7 @@ impl State {
                     .shown
                     .as_ref()
                     .map_or(&[], |shown| &shown.counters.rows),
+                delays: self.shown.as_ref().map_or(&[], |shown| &shown.delays.rows),
                 alerts,
                 window_ns,
                 room,

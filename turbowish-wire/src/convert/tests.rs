@@ -577,12 +577,14 @@ fn what_came_later_may_be_missing() {
     message.resources = None;
     message.alerts = None;
     message.counters = None;
+    message.delays = None;
     message.process.as_mut().unwrap().own_cost = None;
     proc(&mut message).ready_latency = None;
     let snapshot = Snapshot::try_from(message).unwrap();
     assert_eq!(snapshot.resources, Page::default());
     assert_eq!(snapshot.alerts, Page::default());
     assert_eq!(snapshot.counters, Page::default());
+    assert_eq!(snapshot.delays, Page::default());
     assert_eq!(snapshot.process.own_cost, None);
     assert_eq!(
         snapshot.procs.rows[1].ready_latency,

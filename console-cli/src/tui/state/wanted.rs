@@ -59,16 +59,18 @@ impl State {
             }
             Some(rows)
         };
+        let beside = || Asked {
+            limit: record::BESIDE,
+            ..Asked::default()
+        };
         Query {
             window_ns: self.window.0,
             procs: rows(View::Procs),
             tasks: rows(View::Tasks),
             resources: rows(View::Resources),
             awaits: rows(View::Awaits),
-            counters: previews.then(|| Asked {
-                limit: record::BESIDE,
-                ..Asked::default()
-            }),
+            counters: previews.then(beside),
+            delays: previews.then(beside),
             // All alerts come, whatever the filter of their table: the alert line and the marks
             // need them.
             ..Query::default()

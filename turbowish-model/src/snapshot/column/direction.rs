@@ -29,7 +29,7 @@ mod tests {
     use super::{NEUTRAL, WORSE};
     use crate::snapshot::alert::Alert;
     use crate::snapshot::column::{self, Row};
-    use crate::snapshot::{AwaitRow, CounterRow, ProcRow, ResourceRow, TaskRow};
+    use crate::snapshot::{AwaitRow, CounterRow, DelayRow, ProcRow, ResourceRow, TaskRow};
     use alloc::vec::Vec;
 
     fn check<R: Row>(worse: &[&str], neutral: &[&str]) {
@@ -55,6 +55,7 @@ mod tests {
         check::<ResourceRow>(&["wait_p99", "oldest", "waiters"], &["ops", "fill", "age"]);
         check::<Alert>(&["for", "behind"], &["title"]);
         check::<CounterRow>(&[], &["rate", "value", "max", "updates"]);
+        check::<DelayRow>(&[], &["time", "ready", "share", "polls"]);
     }
 
     #[test]
