@@ -31,9 +31,9 @@ const OTHER: usize = ROOTS - 1;
 struct Recent {
     /// Where the next one goes; behind it is the oldest one.
     next: AtomicU8,
-    starts: [AtomicU64; RECENT],
     ends: [AtomicU64; RECENT],
-    /// Paths of their first frames.
+    holds: [AtomicU64; RECENT],
+    /// Paths of their first frames, or of await points of these.
     paths: [AtomicU32; RECENT],
 }
 
@@ -41,8 +41,8 @@ impl Default for Recent {
     fn default() -> Self {
         Self {
             next: AtomicU8::new(0),
-            starts: [const { AtomicU64::new(0) }; RECENT],
             ends: [const { AtomicU64::new(0) }; RECENT],
+            holds: [const { AtomicU64::new(0) }; RECENT],
             paths: [const { AtomicU32::new(0) }; RECENT],
         }
     }
@@ -50,16 +50,22 @@ impl Default for Recent {
 
 impl Recent {
     #[inline(always)]
-    fn push(&self, path: PathId, start: u64, end: u64) {
-        let at = self.next.load(Relaxed);
-        self.starts[usize::from(at)].store(start, Relaxed);
-        self.ends[usize::from(at)].store(end, Relaxed);
-        self.paths[usize::from(at)].store(path, Relaxed);
-        self.next.store(at.wrapping_add(1), Relaxed);
+    fn push(&self, path: PathId, hold: u64, end: u64) {
+        let at = usize::from(self.next.load(Relaxed));
+        self.ends[at].store(end, Relaxed);
+        self.holds[at].store(hold, Relaxed);
+        self.paths[at].store(path, Relaxed);
+        // Read again: so it is one instruction.
+        let next = self.next.load(Relaxed).wrapping_add(1);
+        self.next.store(next, Relaxed);
+    }
+
+    fn hold(&self, at: u8) -> u64 {
+        self.holds[usize::from(at)].load(Relaxed)
     }
 
     fn start(&self, at: u8) -> u64 {
-        self.starts[usize::from(at)].load(Relaxed)
+        self.end(at).wrapping_sub(self.hold(at))
     }
 
     fn end(&self, at: u8) -> u64 {
@@ -152,7 +158,7 @@ impl Late {
                 self.marks[nth / BLOCK].note(before, &self.sums);
             }
             let slot = self.slot(root_of(recent.paths[nth].load(Relaxed)));
-            let hold = recent.end(at).saturating_sub(recent.start(at));
+            let hold = recent.hold(at);
             self.slots[nth].store(slot as u8, Relaxed);
             let sum = &self.sums[slot];
             sum.store(sum.load(Relaxed).wrapping_add(hold), Relaxed);
@@ -208,14 +214,12 @@ impl Mark {
 }
 
 impl Ledger {
-    /// Records the end of a poll at the bottom of the stack: the path of its first frame, its start
-    /// and its duration.
+    /// Records the end of a poll at the bottom of the stack: the path of its first frame, or of an
+    /// await point of that one; its duration and its end.
     #[inline(always)]
-    pub(super) fn pass(&self, path: PathId, start: u64, hold: u64) {
+    pub(super) fn pass(&self, path: PathId, hold: u64, end: u64) {
         add(&self.time.busy, hold);
-        self.shares
-            .recent
-            .push(path, start, start.wrapping_add(hold));
+        self.shares.recent.push(path, hold, end);
     }
 
     /// Adds the thread's delays to `into`.

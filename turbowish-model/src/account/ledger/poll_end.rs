@@ -390,11 +390,10 @@ impl Ledger {
     #[inline(always)]
     fn close_bottom(&self, frame: &Frame, depth: u32, charge: &Charge) {
         match depth.checked_sub(1) {
-            None => self.pass(
-                frame.path.load(Relaxed),
-                frame.start.load(Relaxed),
-                charge.hold,
-            ),
+            None => {
+                let end = frame.start.load(Relaxed).wrapping_add(charge.hold);
+                self.pass(frame.path.load(Relaxed), charge.hold, end);
+            }
             Some(below) => {
                 let parent = self.frames.at(below as usize);
                 add(&parent.nested, charge.hold);

@@ -3,7 +3,7 @@
 use super::{Column, Unit};
 
 /// Times that grow with age, load or window.
-const NEUTRAL: [&str; 4] = ["age", "running", "since", "total"];
+const NEUTRAL: [&str; 6] = ["age", "ready", "running", "since", "time", "total"];
 
 /// Numbers of failures, or of tasks that wait because of something.
 const WORSE: [&str; 6] = ["behind", "cancelled", "err", "never", "panicked", "waiters"];
