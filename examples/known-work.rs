@@ -1,11 +1,18 @@
 //! Known work: a parent spins 10 ms, its child 20 ms and sleeps 100 ms between, three levels, fifty times.
 //!
-//! Also recursion, a call that a timeout drops, and one that panics. Run it with a report:
+//! Also recursion, a call that a timeout drops, one that panics, and a task that keeps another one
+//! waiting for the worker. Run it with a report:
 //! `TURBOWISH_REPORT=1 cargo run --release --example known-work [ROUNDS]`.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use tokio::sync::Notify;
+use tokio::task::yield_now;
 use tokio::time::{sleep, timeout};
+
+/// Turns of the two tasks of which one delays the other.
+const TURNS: u32 = 5;
 
 /// Keeps the thread busy, as computing does.
 fn spin(ms: u64) {
@@ -17,7 +24,7 @@ fn spin(ms: u64) {
 
 #[turbowish::instrument]
 mod work {
-    use super::{Duration, sleep, spin};
+    use super::{Arc, Duration, Notify, TURNS, sleep, spin, yield_now};
 
     pub(super) async fn parent() {
         spin(5);
@@ -57,6 +64,25 @@ mod work {
         panic!("as announced");
     }
 
+    /// Is woken by `compact`, which keeps the worker after that.
+    pub(super) async fn handle(turns: Arc<Notify>) {
+        for _ in 0..TURNS {
+            turns.notified().await;
+        }
+    }
+
+    pub(super) async fn compact(turns: Arc<Notify>) {
+        chunks(&turns).await;
+    }
+
+    async fn chunks(turns: &Notify) {
+        for _ in 0..TURNS {
+            turns.notify_one();
+            spin(20);
+            yield_now().await;
+        }
+    }
+
     pub(super) async fn fails() -> Result<(), String> {
         spin(2);
         Err("as announced".to_owned())
@@ -81,4 +107,8 @@ async fn main() {
     assert!(tokio::spawn(work::panics()).await.is_err());
     assert!(work::fails().await.is_err());
     drop(work::too_slow());
+    let turns = Arc::<Notify>::default();
+    let handle = tokio::spawn(work::handle(turns.clone()));
+    let compact = tokio::spawn(work::compact(turns));
+    assert!(handle.await.is_ok() && compact.await.is_ok());
 }

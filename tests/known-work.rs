@@ -50,6 +50,23 @@ fn work_waits_and_ends_are_told_apart() {
 }
 
 #[test]
+fn who_keeps_the_worker_is_told() {
+    let left = Program::example("known-work", &["1"])
+        .env("RUST_BACKTRACE", "0")
+        .run();
+    let report = left.report.as_ref().expect("a report");
+    let rows = report["delays"].as_array().expect("delays");
+    let is_it = |row: &&Value| {
+        row["victim"] == "known_work::work::handle" && row["behind"] == "known_work::work::compact"
+    };
+    let row = rows.iter().find(is_it).expect("a row");
+    // Five times 20 ms, as two clocks see them.
+    assert_eq!(number(row, "polls"), 5, "{row}");
+    assert!(number(row, "time_ns") >= 99 * MS, "{row}");
+    assert!(number(row, "time_ns") <= number(row, "ready_ns"), "{row}");
+}
+
+#[test]
 fn every_way_a_call_can_end_is_counted_apart() {
     let left = Program::example("known-work", &["1"])
         .env("RUST_BACKTRACE", "0")

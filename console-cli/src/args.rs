@@ -336,6 +336,8 @@ pub(crate) enum TableName {
     Alerts,
     /// The program's own numbers, counters and gauges: how much, how often, in which proc
     Counters,
+    /// Delays: which functions ran on the workers while tasks were ready
+    Delays,
     /// One task by its name: what it waits for, what it holds, its await tree
     Task,
     /// One resource by its name: who holds it, who waits for it in order
@@ -356,6 +358,7 @@ impl TableName {
             Self::Awaits => Table::Awaits,
             Self::Alerts | Self::Alert => Table::Alerts,
             Self::Counters => Table::Counters,
+            Self::Delays => Table::Delays,
         }
     }
 

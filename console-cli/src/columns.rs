@@ -107,7 +107,9 @@ mod tests {
     use turbowish_model::snapshot::alert::Alert;
     use turbowish_model::snapshot::column::Row;
     use turbowish_model::snapshot::quantile::Percentile;
-    use turbowish_model::snapshot::{AwaitRow, CounterRow, ProcRow, ResourceRow, TaskRow};
+    use turbowish_model::snapshot::{
+        AwaitRow, CounterRow, DelayRow, ProcRow, ResourceRow, TaskRow,
+    };
 
     use super::choose;
 
@@ -144,6 +146,7 @@ mod tests {
         exist::<ResourceRow>();
         exist::<Alert>();
         exist::<CounterRow>();
+        exist::<DelayRow>();
     }
 
     #[test]

@@ -19,7 +19,7 @@ use turbowish_model::snapshot::json::{self, Options, Record};
 use turbowish_model::snapshot::report::span;
 use turbowish_model::snapshot::units::{self, Micro};
 use turbowish_model::snapshot::{
-    AwaitRow, Claim, CounterRow, Place, ProcRow, ResourceRow, Snapshot, Spot, TaskRow,
+    AwaitRow, Claim, CounterRow, DelayRow, Place, ProcRow, ResourceRow, Snapshot, Spot, TaskRow,
 };
 
 use self::length::Lengths;
@@ -44,6 +44,7 @@ pub(crate) struct DetailContext<'a> {
     pub(crate) resources: &'a [ResourceRow],
     pub(crate) awaits: &'a [AwaitRow],
     pub(crate) counters: &'a [CounterRow],
+    pub(crate) delays: &'a [DelayRow],
     pub(crate) alerts: &'a [Alert],
     /// Length of the window of the sums, in nanoseconds.
     pub(crate) window_ns: u64,
@@ -65,6 +66,7 @@ impl<'a> DetailContext<'a> {
             resources: &snapshot.resources.rows,
             awaits: &snapshot.awaits.rows,
             counters: &snapshot.counters.rows,
+            delays: &snapshot.delays.rows,
             alerts: &snapshot.alerts.rows,
             window_ns: snapshot.window_ns,
             room: None,
@@ -206,6 +208,7 @@ fn query_of(args: &QueryArgs, name: &str) -> Query {
             procs: rows(String::new()),
             awaits: rows(filter("proc")),
             counters: rows(filter("proc")),
+            delays: rows(filter("victim")),
             tasks: rows(filter("root")),
             ..query
         },

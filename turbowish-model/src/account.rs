@@ -7,6 +7,7 @@ pub mod await_stack;
 pub mod branch;
 pub mod call;
 pub mod counters;
+pub mod delays;
 pub mod histogram;
 pub mod ledger;
 pub mod metrics;

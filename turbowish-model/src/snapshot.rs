@@ -9,6 +9,7 @@ mod awaits;
 pub mod column;
 pub mod combinator;
 mod counters;
+pub mod delays;
 pub mod expression;
 pub mod json;
 mod lost;
@@ -32,6 +33,7 @@ use alloc::vec::Vec;
 
 pub use self::awaits::AwaitRow;
 pub use self::counters::{CounterRow, MetricKind, Overhead};
+pub use self::delays::DelayRow;
 pub use self::lost::{Lost, Reason};
 pub use self::procs::{Caller, ProcRow};
 pub use self::resources::{Aim, Claim, HolderRow, IntentRow, ResourceRow, Spot, WaiterRow};

@@ -10,6 +10,7 @@ mod effects;
 
 mod combinators;
 #[cfg(all(feature = "tokio", feature = "server"))]
+mod delays;
 mod doors;
 mod epochs;
 mod executors;

@@ -1,6 +1,7 @@
 //! The record of one proc: its cost, how its calls ended, where they wait, its callers and callees.
 
 use turbowish_model::snapshot::column::{Style, Value};
+use turbowish_model::snapshot::delays::{EARLIER, IDLE, OTHER};
 use turbowish_model::snapshot::quantile::Percentile;
 use turbowish_model::snapshot::report::one_line;
 use turbowish_model::snapshot::units;
@@ -21,6 +22,7 @@ const TASKS: usize = 8;
 pub(crate) fn lines(row: &ProcRow, beside: &DetailContext<'_>) -> Vec<RichLine> {
     let mut lines = vec![head(row), shares(row, beside).into(), outcomes(row)];
     lines.extend(wall(row, beside));
+    lines.extend(ready(row, beside));
     let pairs = row.attributes.iter();
     lines.extend(pairs.map(|(name, value)| RichLine::from(format!("  {name} = {value}"))));
     lines.extend(alerts(row, beside));
@@ -81,6 +83,26 @@ fn wall(row: &ProcRow, beside: &DetailContext<'_>) -> Option<RichLine> {
     let percentiles = histogram::percentiles(&row.call_wall, beside.micro)?;
     let label = RichLine::default().label("  wall per call");
     Some(label.say(format!(", creation to end {percentiles}")))
+}
+
+/// `ready for 1.20 s in all, 1.10 s of it behind compact`: what delayed its tasks most, if anything
+/// did.
+fn ready(row: &ProcRow, beside: &DetailContext<'_>) -> Option<RichLine> {
+    let own = beside
+        .delays
+        .iter()
+        .filter(|delay| delay.victim == row.proc);
+    let most = own.max_by_key(|delay| delay.time_ns)?;
+    let all = beside.time(row.ready_latency.sum_ns);
+    let part = beside.time(most.time_ns);
+    let line = RichLine::default()
+        .label("  ready")
+        .say(format!(" for {all} in all, {part} of it "));
+    Some(match most.behind.as_str() {
+        behind @ (EARLIER | OTHER) => line.say(format!("behind {behind}")),
+        IDLE => line.say("while its worker was idle or ran external code"),
+        proc => line.say("behind ").proc(proc),
+    })
 }
 
 /// Two histograms side by side: how long a poll takes, and how much time a call needs; one below

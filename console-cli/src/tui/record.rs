@@ -186,6 +186,7 @@ impl Record {
                 procs: first(OPEN_ROWS),
                 awaits: Some(named("proc", path)),
                 counters: Some(named("proc", path)),
+                delays: Some(named("victim", path)),
                 tasks: Some(named("root", path)),
                 ..query
             },

@@ -341,6 +341,7 @@ impl State {
                 resources: self.tables.resources.rows(),
                 awaits: self.tables.awaits.rows(),
                 counters: self.tables.counters.rows(),
+                delays: self.shown.as_ref().map_or(&[], |shown| &shown.delays.rows),
                 alerts,
                 window_ns,
                 room,

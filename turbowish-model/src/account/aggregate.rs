@@ -5,6 +5,7 @@ mod proc_stats;
 use alloc::vec::Vec;
 
 pub use self::proc_stats::{EdgeStats, ProcStats, SiteStats};
+use crate::account::delays::{DelayStats, Delays};
 use crate::account::metrics::{MetricKey, MetricStats};
 use crate::ordered::Map;
 
@@ -33,6 +34,37 @@ pub struct Aggregate {
     pub anomalies: [u64; ANOMALIES],
     /// Counters and gauges of the program, by site and proc.
     pub metrics: Map<MetricKey, MetricStats>,
+    /// Who delayed tasks that were ready.
+    pub delays: Delays,
+}
+
+/// Growth of an aggregate: what has changed, and by how much.
+#[derive(Clone, Debug, Default)]
+pub struct Growth {
+    /// By proc id.
+    pub procs: Vec<(u32, ProcStats)>,
+    /// By site and proc.
+    pub metrics: Map<MetricKey, MetricStats>,
+    /// Who delayed tasks that were ready.
+    pub delays: Delays,
+}
+
+impl Growth {
+    /// Adds the growth of another stretch of time.
+    pub fn append(&mut self, other: &Self) {
+        for (id, proc) in &other.procs {
+            match self.procs.iter_mut().find(|(seen, _)| seen == id) {
+                Some((_, own)) => own.merge(proc),
+                None => self.procs.push((*id, proc.clone())),
+            }
+        }
+        for (key, metric) in &other.metrics {
+            self.metrics.entry(*key).or_default().merge(metric);
+        }
+        for (key, delay) in &other.delays {
+            self.delays.entry(*key).or_default().merge(delay);
+        }
+    }
 }
 
 impl Aggregate {
@@ -55,6 +87,9 @@ impl Aggregate {
         }
         for (key, metric) in &other.metrics {
             self.metrics.entry(*key).or_default().merge(metric);
+        }
+        for (key, delay) in &other.delays {
+            self.delays.entry(*key).or_default().merge(delay);
         }
     }
 
@@ -86,13 +121,10 @@ impl Aggregate {
         }
     }
 
-    /// Growth since an earlier closed state of the same counters: of each proc and each metric that
-    /// has changed. Most have not, within a tick.
+    /// Growth since an earlier closed state of the same counters: of each proc, metric and delay
+    /// that has changed. Most have not, within a tick.
     #[must_use]
-    pub fn grown_since(
-        &self,
-        earlier: &Self,
-    ) -> (Vec<(u32, ProcStats)>, Map<MetricKey, MetricStats>) {
+    pub fn grown_since(&self, earlier: &Self) -> Growth {
         let nothing = ProcStats::default();
         let procs = (0..).zip(&self.procs).filter_map(|(id, proc)| {
             let before = earlier.procs.get(id as usize).unwrap_or(&nothing);
@@ -103,6 +135,15 @@ impl Aggregate {
             let before = earlier.metrics.get(key).unwrap_or(&none);
             (metric.updates > before.updates).then(|| (*key, metric.since(before)))
         });
-        (procs.collect(), metrics.collect())
+        let unseen = DelayStats::default();
+        let delays = self.delays.iter().filter_map(|(key, delay)| {
+            let before = earlier.delays.get(key).unwrap_or(&unseen);
+            (delay.polls > before.polls).then(|| (*key, delay.since(before)))
+        });
+        Growth {
+            procs: procs.collect(),
+            metrics: metrics.collect(),
+            delays: delays.collect(),
+        }
     }
 }

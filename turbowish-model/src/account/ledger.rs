@@ -11,6 +11,7 @@
 
 mod branch;
 mod capture;
+mod delays;
 mod drop_group;
 mod frame;
 mod on_path;
@@ -26,6 +27,7 @@ use core::sync::atomic::Ordering::Relaxed;
 
 use self::capture::Capture;
 pub(crate) use self::capture::Captured;
+use self::delays::Shares;
 pub use self::drop_group::DropGroup;
 use self::drop_group::LastDrop;
 pub(crate) use self::frame::{COUNTED_BEFORE, FIRST, Frame, OVER, ROOT};
@@ -93,6 +95,7 @@ pub struct Ledger {
     capture: Capture,
     fall: LastDrop,
     anomalies: [AtomicU64; ANOMALIES],
+    shares: Shares,
 }
 
 impl Ledger {
@@ -120,6 +123,7 @@ impl Ledger {
             capture: Capture::default(),
             fall: LastDrop::default(),
             anomalies: core::array::from_fn(|_| AtomicU64::new(0)),
+            shares: Shares::default(),
         }
     }
 
@@ -331,14 +335,6 @@ impl Ledger {
         }
         let root = self.frames.at(self.base.load(Relaxed) as usize);
         root.key.load(Relaxed)
-    }
-
-    /// Records the ready latency of a poll of a task whose root is a call of `proc`: the ticks from
-    /// its wake to its start.
-    pub fn ready(&self, proc: u32, latency: u64) {
-        let writing = self.write();
-        self.procs.at(proc).ready(latency);
-        drop(writing);
     }
 
     /// Sets the task of the innermost poll, which must be a root poll: [`Ledger::current_call`]

@@ -370,11 +370,11 @@ fn yielded(stats: &ProcStats) -> u64 {
 
 /// Zero for a negative sum: a window's sum may be slightly negative if a thread was read in the
 /// middle of an event.
-const fn positive(sum: u64) -> u64 {
+pub(super) const fn positive(sum: u64) -> u64 {
     if sum > u64::MAX / 2 { 0 } else { sum }
 }
 
-fn ratio_ppm(part: u64, whole: u64) -> u64 {
+pub(super) fn ratio_ppm(part: u64, whole: u64) -> u64 {
     let ppm = u128::from(part) * 1_000_000 / u128::from(whole.max(1));
     u64::try_from(ppm).unwrap_or(u64::MAX)
 }

@@ -11,8 +11,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 pub use self::trend::{CELLS, Trend};
-use crate::account::aggregate::{Aggregate, ProcStats};
-use crate::account::metrics::{MetricKey, MetricStats};
+use crate::account::aggregate::{Aggregate, Growth, ProcStats};
 use crate::ordered::Map;
 
 /// Number of fine ticks kept before they are merged.
@@ -36,10 +35,8 @@ pub struct Totals {
 #[derive(Clone, Debug, Default)]
 struct Stretch {
     begin: u64,
-    procs: Vec<(u32, ProcStats)>,
+    growth: Growth,
     busy: Vec<(u32, u64)>,
-    /// Metrics that were updated in the stretch.
-    metrics: Map<MetricKey, MetricStats>,
 }
 
 /// Totals since the start, and the growth of the last minute.
@@ -111,16 +108,14 @@ impl History {
     }
 
     fn stretch(&self, totals: &Totals) -> Stretch {
-        let (procs, metrics) = totals.aggregate.grown_since(&self.last.aggregate);
         let busy = totals.busy.iter().filter_map(|(&thread, &busy)| {
             let grown = busy.saturating_sub(self.last.busy.get(&thread).copied().unwrap_or(0));
             (grown > 0).then_some((thread, grown))
         });
         Stretch {
             begin: self.last.at,
-            procs,
+            growth: totals.aggregate.grown_since(&self.last.aggregate),
             busy: busy.collect(),
-            metrics,
         }
     }
 
@@ -173,7 +168,7 @@ impl History {
             ..Window::default()
         };
         window.aggregate.anomalies = now.aggregate.anomalies;
-        for (id, proc) in sum.procs {
+        for (id, proc) in sum.growth.procs {
             *window.aggregate.proc(id) = proc;
         }
         // The window still needs a row for each known proc, with present values.
@@ -183,7 +178,8 @@ impl History {
             proc.future_bytes = today.future_bytes;
         }
         window.busy.extend(sum.busy);
-        window.aggregate.metrics = sum.metrics;
+        window.aggregate.metrics = sum.growth.metrics;
+        window.aggregate.delays = sum.growth.delays;
         window
     }
 }
@@ -198,20 +194,12 @@ fn since_start(aggregate: &Aggregate) -> Aggregate {
 
 impl Stretch {
     fn append(&mut self, other: &Self) {
-        for (id, proc) in &other.procs {
-            match self.procs.iter_mut().find(|(seen, _)| seen == id) {
-                Some((_, own)) => own.merge(proc),
-                None => self.procs.push((*id, proc.clone())),
-            }
-        }
+        self.growth.append(&other.growth);
         for (thread, busy) in &other.busy {
             match self.busy.iter_mut().find(|(seen, _)| seen == thread) {
                 Some((_, own)) => *own += busy,
                 None => self.busy.push((*thread, *busy)),
             }
-        }
-        for (key, metric) in &other.metrics {
-            self.metrics.entry(*key).or_default().merge(metric);
         }
     }
 }

@@ -149,6 +149,7 @@ impl Ledger {
         for (proc, row) in self.procs.iter() {
             row.collect(into.proc(proc));
         }
+        self.read_delays(&mut into.delays, relax);
         for (kind, count) in into.anomalies.iter_mut().enumerate() {
             *count += self.anomalies(kind);
         }

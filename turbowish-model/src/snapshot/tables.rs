@@ -25,6 +25,8 @@ macro_rules! tables {
             alerts: Alerts, $crate::snapshot::alert::Alert, AlertPage;
             /// Counters and gauges of the program.
             counters: Counters, $crate::snapshot::CounterRow, CounterPage;
+            /// Delays: what ran on the workers while tasks were ready.
+            delays: Delays, $crate::snapshot::DelayRow, DelayPage;
         }
     };
 }

@@ -7,12 +7,14 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, OnceLock};
 use std::thread::JoinHandle;
 
+use turbowish_model::account::delays::DELAY_MIN_NS;
 use turbowish_model::account::ledger::Ledger;
 use turbowish_model::account::metrics::Metrics;
 use turbowish_model::account::paths::Paths;
 use turbowish_model::account::task::FirstPollCell;
 use turbowish_unsafe::own::{self, Own};
 
+use crate::hot::clock;
 use crate::hot::origin::TaskOrigin;
 use crate::hot::switch;
 use crate::lock::lock;
@@ -35,6 +37,8 @@ pub(crate) struct ThreadLedger {
     /// Whether it has polled a task. Other threads only run plain functions, which may take long
     /// there.
     pub(crate) polls: AtomicBool,
+    /// Ready time from which a poll is late, in ticks.
+    pub(crate) late: u64,
     /// Address of the waker given to the innermost poll. Of no use to other threads.
     pub(crate) lent: AtomicUsize,
 }
@@ -180,6 +184,7 @@ fn enroll(epoch: u32) -> Option<()> {
         origin: Mutex::default(),
         metrics: Metrics::default(),
         polls: AtomicBool::new(false),
+        late: late(),
         lent: AtomicUsize::new(0),
     });
     let enrolled = list(&fresh)?;
@@ -192,6 +197,11 @@ fn enroll(epoch: u32) -> Option<()> {
         fold();
     }
     Some(())
+}
+
+/// Ready time from which a poll is late, in ticks.
+fn late() -> u64 {
+    clock::scale().ticks(DELAY_MIN_NS)
 }
 
 /// Records the runtime that this thread is in. Dropping the previous one may run any code, so
@@ -245,6 +255,7 @@ fn stray(epoch: u32, slot: &mut Option<Arc<ThreadLedger>>) -> Option<&ThreadLedg
             origin: Mutex::default(),
             metrics: Metrics::default(),
             polls: AtomicBool::new(false),
+            late: late(),
             lent: AtomicUsize::new(0),
         });
         list(&fresh)?;

@@ -126,6 +126,7 @@ impl Monitor {
         snapshot.procs.rows = assembly.procs();
         snapshot.awaits.rows = assembly.awaits();
         snapshot.counters.rows = assembly.counters();
+        snapshot.delays.rows = assembly.delays();
         (snapshot.alerts.rows, snapshot.alerts_forgotten) = self.alerts();
         snapshot.alerts.total = snapshot.alerts.rows.len() as u64;
         snapshot.alerts.matched = snapshot.alerts.total;

@@ -105,6 +105,9 @@ pub struct Query {
     /// Rows of counters and gauges, if wanted.
     #[prost(message, optional, tag = "7")]
     pub counters: ::core::option::Option<Rows>,
+    /// Rows of delays, if wanted.
+    #[prost(message, optional, tag = "8")]
+    pub delays: ::core::option::Option<Rows>,
 }
 /// Which rows of a table, in which order.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -180,6 +183,9 @@ pub struct Snapshot {
     /// How many alerts of the last ten minutes are over and had no room.
     #[prost(uint64, tag = "17")]
     pub alerts_forgotten: u64,
+    /// Rows asked for; absent from a process that knows of no delays.
+    #[prost(message, optional, tag = "18")]
+    pub delays: ::core::option::Option<DelayPage>,
 }
 /// Tasks that have something in common.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -1080,6 +1086,41 @@ pub struct CounterRow {
     /// The most.
     #[prost(sint64, optional, tag = "10")]
     pub max: ::core::option::Option<i64>,
+}
+/// Delays: what ran on the workers while tasks were ready.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct DelayPage {
+    /// The rows, in the order asked for.
+    #[prost(message, repeated, tag = "1")]
+    pub rows: ::prost::alloc::vec::Vec<DelayRow>,
+    /// How many there are.
+    #[prost(uint64, tag = "2")]
+    pub total: u64,
+    /// How many match the filter.
+    #[prost(uint64, tag = "3")]
+    pub matched: u64,
+}
+/// The part of the ready time of one root function's tasks in which another one was polled on the worker.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DelayRow {
+    /// Path of the root proc of the delayed tasks.
+    #[prost(string, tag = "1")]
+    pub victim: ::prost::alloc::string::String,
+    /// Path of the root proc that was polled meanwhile, or words where it was none.
+    #[prost(string, tag = "2")]
+    pub behind: ::prost::alloc::string::String,
+    /// Ready time of the victim that it covers, in the window.
+    #[prost(uint64, tag = "3")]
+    pub time_ns: u64,
+    /// Whole ready time of the victim in the window.
+    #[prost(uint64, tag = "4")]
+    pub ready_ns: u64,
+    /// The one as a share of the other, in millionths.
+    #[prost(uint64, tag = "5")]
+    pub share_ppm: u64,
+    /// Polls of the victim that were delayed so, in the window.
+    #[prost(uint64, tag = "6")]
+    pub polls: u64,
 }
 /// Whether accounting is on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
@@ -2030,6 +2071,7 @@ impl crate::weight::Weighed for Query {
                 (5, Field::One(<Rows as Weighed>::shape)),
                 (6, Field::One(<Rows as Weighed>::shape)),
                 (7, Field::One(<Rows as Weighed>::shape)),
+                (8, Field::One(<Rows as Weighed>::shape)),
             ],
         };
         &SHAPE
@@ -2066,6 +2108,7 @@ impl crate::weight::Weighed for Snapshot {
                 (14, Field::One(<Distribution as Weighed>::shape)),
                 (13, Field::One(<CounterPage as Weighed>::shape)),
                 (15, Field::Many(<TaskGroup as Weighed>::shape)),
+                (18, Field::One(<DelayPage as Weighed>::shape)),
             ],
         };
         &SHAPE
@@ -2565,6 +2608,31 @@ impl crate::weight::Weighed for CounterRow {
             bytes: ::core::mem::size_of::<CounterRow>(),
             fields: &[
                 (4, Field::One(<Spot as Weighed>::shape)),
+            ],
+        };
+        &SHAPE
+    }
+}
+impl crate::weight::Weighed for DelayPage {
+    fn shape() -> &'static crate::weight::Shape {
+        #[allow(unused_imports)]
+        use crate::weight::{Field, Weighed};
+        static SHAPE: crate::weight::Shape = crate::weight::Shape {
+            bytes: ::core::mem::size_of::<DelayPage>(),
+            fields: &[
+                (1, Field::Many(<DelayRow as Weighed>::shape)),
+            ],
+        };
+        &SHAPE
+    }
+}
+impl crate::weight::Weighed for DelayRow {
+    fn shape() -> &'static crate::weight::Shape {
+        #[allow(unused_imports)]
+        use crate::weight::{Field, Weighed};
+        static SHAPE: crate::weight::Shape = crate::weight::Shape {
+            bytes: ::core::mem::size_of::<DelayRow>(),
+            fields: &[
             ],
         };
         &SHAPE

@@ -13,7 +13,10 @@ use crate::report_file::Saved;
 
 /// Whether the rows of a table are sums over the window; others show the present.
 pub(super) const fn is_of_a_window(table: Table) -> bool {
-    matches!(table, Table::Procs | Table::Awaits | Table::Counters)
+    matches!(
+        table,
+        Table::Procs | Table::Awaits | Table::Counters | Table::Delays
+    )
 }
 
 /// A limit on a column of some table.

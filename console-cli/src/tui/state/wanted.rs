@@ -65,6 +65,10 @@ impl State {
             }
             Some(rows)
         };
+        let beside = || Asked {
+            limit: record::BESIDE,
+            ..Asked::default()
+        };
         Query {
             window_ns: self.window.0,
             procs: rows(View::Procs),
@@ -72,6 +76,7 @@ impl State {
             resources: rows(View::Resources),
             awaits: rows(View::Awaits),
             counters: rows(View::Counters),
+            delays: previews.then(beside),
             // All alerts come, whatever the filter of their table: the alert line and the marks
             // need them.
             ..Query::default()

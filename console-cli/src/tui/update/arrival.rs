@@ -107,6 +107,7 @@ fn show(state: &mut State, mut snapshot: Snapshot) {
             tasks: take(&mut snapshot.tasks),
             awaits: take(&mut snapshot.awaits),
             counters: take(&mut snapshot.counters),
+            delays: take(&mut snapshot.delays),
             resources: take(&mut snapshot.resources),
             window_ns: snapshot.window_ns,
             ..Snapshot::default()

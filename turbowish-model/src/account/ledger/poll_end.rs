@@ -345,13 +345,13 @@ impl Ledger {
         self.depth.store(depth, Relaxed);
         if place & ROOT != 0 {
             self.reuse.store(REUSE_NONE, Relaxed);
-            self.close_root(depth, &charge);
+            self.close_root(frame, depth, &charge);
             return charge;
         }
         if place & OVER == 0 {
             self.reuse.store(REUSE_UP, Relaxed);
             if is_last {
-                self.close_bottom(depth, &charge);
+                self.close_bottom(frame, depth, &charge);
             }
             return charge;
         }
@@ -369,9 +369,9 @@ impl Ledger {
         charge
     }
 
-    fn close_root(&self, depth: u32, charge: &Charge) {
+    fn close_root(&self, frame: &Frame, depth: u32, charge: &Charge) {
         self.close_segment(depth);
-        self.close_bottom(depth, charge);
+        self.close_bottom(frame, depth, charge);
     }
 
     /// Goes back to the task whose poll is below `depth`, if there is one.
@@ -384,9 +384,12 @@ impl Ledger {
 
     /// Charges the first frame of a task to what is below it.
     #[inline(always)]
-    fn close_bottom(&self, depth: u32, charge: &Charge) {
+    fn close_bottom(&self, frame: &Frame, depth: u32, charge: &Charge) {
         match depth.checked_sub(1) {
-            None => add(&self.time.busy, charge.hold),
+            None => {
+                let end = frame.start.load(Relaxed).wrapping_add(charge.hold);
+                self.pass(frame.path.load(Relaxed), charge.hold, end);
+            }
             Some(below) => {
                 let parent = self.frames.at(below as usize);
                 add(&parent.nested, charge.hold);

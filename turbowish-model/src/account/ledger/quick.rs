@@ -244,7 +244,7 @@ impl Ledger {
         let passes = is_again && place & (DIRECT | LINKED) == DIRECT | LINKED;
         call.suspend_new(place, unit, t, [hold - nested, hold + carry, hold], passes);
         if place & OVER == 0 {
-            add(&self.time.busy, hold);
+            self.pass(unit, hold, t);
             self.reuse.store(REUSE_NONE, Relaxed);
         } else if let Some(caller) = self.frames.in_place(depth.wrapping_sub(1)) {
             let above = caller.place.load(Relaxed);
@@ -296,7 +296,7 @@ impl Ledger {
             row.add(Word::SpanNested, nested);
         }
         row.record_poll(&charge(hold, nested), Shared::Span, Shared::SpanNested);
-        add(&self.time.busy, hold);
+        self.pass(unit, hold, t);
         self.reuse.store(REUSE_UP, Relaxed);
         let passes = is_again && place & (DIRECT | LINKED) == DIRECT | LINKED;
         call.suspend_again(t, hold - nested, hold, passes);
@@ -379,7 +379,7 @@ impl Ledger {
             self.turn(call, frame, &charge);
         } else {
             self.depth.store(0, Relaxed);
-            add(&self.time.busy, charge.hold);
+            self.pass(path, hold, start + hold);
             self.leave(frame, None);
         }
         drop(writing);

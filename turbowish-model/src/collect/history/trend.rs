@@ -106,7 +106,7 @@ impl History {
         let ends = self.stretches().skip(1).map(|stretch| stretch.begin);
         for (stretch, end) in self.stretches().zip(ends.chain([self.last.at])) {
             let begin = stretch.begin;
-            for (proc, stats) in &stretch.procs {
+            for (proc, stats) in &stretch.growth.procs {
                 let running = forward(stats.sum(Sum::Running));
                 cells.add(*proc as usize, running, Span { begin, end });
             }

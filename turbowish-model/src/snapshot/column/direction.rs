@@ -3,7 +3,7 @@
 use super::{Column, Unit};
 
 /// Times that grow with age, load or window.
-const NEUTRAL: [&str; 4] = ["age", "running", "since", "total"];
+const NEUTRAL: [&str; 6] = ["age", "ready", "running", "since", "time", "total"];
 
 /// Populations whose values include waits for others: a client that takes its time costs nothing.
 const OF_OTHERS: [&str; 2] = ["await_wait", "call_wall"];
@@ -37,7 +37,7 @@ mod tests {
     use super::{NEUTRAL, WORSE};
     use crate::snapshot::alert::Alert;
     use crate::snapshot::column::{self, Row};
-    use crate::snapshot::{AwaitRow, CounterRow, ProcRow, ResourceRow, TaskRow};
+    use crate::snapshot::{AwaitRow, CounterRow, DelayRow, ProcRow, ResourceRow, TaskRow};
     use alloc::vec::Vec;
 
     fn check<R: Row>(worse: &[&str], neutral: &[&str]) {
@@ -65,6 +65,7 @@ mod tests {
         check::<ResourceRow>(&["wait_p99", "oldest", "waiters"], &["ops", "fill", "age"]);
         check::<Alert>(&["for", "behind"], &["title"]);
         check::<CounterRow>(&[], &["rate", "value", "max", "updates"]);
+        check::<DelayRow>(&[], &["time", "ready", "share", "polls"]);
     }
 
     #[test]

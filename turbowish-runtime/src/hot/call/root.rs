@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::task::Waker;
 
 use turbowish_model::account::call::PollEnd;
-use turbowish_model::account::ledger::{Charge, Ledger};
+use turbowish_model::account::ledger::Charge;
 use turbowish_model::account::task::{TaskMeta, WakeCause};
 use turbowish_model::event::TaskEvent;
 use turbowish_unsafe::waker::BorrowedWaker;
@@ -152,7 +152,7 @@ fn open_again<'a>(
     if let (Some(woken), Some(waited_since)) = (begun.readied, waited_since) {
         let since = woken.since.max(waited_since);
         task.readied(WakeCause { since, ..woken });
-        ready(ledger, proc, t.saturating_sub(since));
+        ready(thread, proc, t.saturating_sub(since));
     }
     *given = PollWaker::of(task, begun.fits, waker, outer);
 }
@@ -189,9 +189,9 @@ fn open_new<'a>(
 }
 
 /// Records the ready latency of a poll.
-fn ready(ledger: &Ledger, proc: &'static Proc, latency: u64) {
+fn ready(thread: &ThreadLedger, proc: &'static Proc, latency: u64) {
     if let Some(proc) = proc.id() {
-        ledger.ready(proc, latency);
+        thread.ledger.ready(proc, latency, thread.late);
     }
 }
 
@@ -213,7 +213,7 @@ fn begin_life(
         enter(thread, state, first.meta, Some(first));
     }
     if let (true, Some(origin)) = (wrapped, &first.origin) {
-        ready(ledger, proc, ledger.latest().saturating_sub(origin.at));
+        ready(thread, proc, ledger.latest().saturating_sub(origin.at));
         if !is_nested {
             thread.tell(Some(origin.clone()));
         }

@@ -1,0 +1,287 @@
+//! Who delayed a task: the last polls of the thread, and the shares of those that ran between a
+//! wake and the poll that followed it.
+//!
+//! The end of a poll at the bottom of the stack is four stores. They are looked at when a task is
+//! polled that was ready for long, each of them once: from then on they are part of sums by root
+//! function, which are noted down every [`BLOCK`] polls. So the shares of a poll are a difference
+//! of sums and at most a block of single polls, however many polls ran meanwhile.
+
+use alloc::boxed::Box;
+// Only the thread itself looks at these.
+use core::sync::atomic::Ordering::Relaxed;
+use core::sync::atomic::{AtomicU8, AtomicU32, AtomicU64};
+
+use once_cell::race::OnceBox;
+
+use super::Ledger;
+use crate::account::delays::{Culprit, DelayKey, DelayTable, Delays};
+use crate::account::histogram::add;
+use crate::account::paths::{PathId, PathKind};
+
+/// Polls that are kept: all values of the ring's position.
+const RECENT: usize = 1 << u8::BITS;
+/// Polls after which the sums are noted down.
+const BLOCK: usize = 16;
+const MARKS: usize = RECENT / BLOCK;
+/// Root functions with a sum of their own on one thread, and one for all others.
+const ROOTS: usize = 32;
+const OTHER: usize = ROOTS - 1;
+
+/// The last polls at the bottom of the stack that have ended.
+struct Recent {
+    /// Where the next one goes; behind it is the oldest one.
+    next: AtomicU8,
+    ends: [AtomicU64; RECENT],
+    holds: [AtomicU64; RECENT],
+    /// Paths of their first frames, or of await points of these.
+    paths: [AtomicU32; RECENT],
+}
+
+impl Default for Recent {
+    fn default() -> Self {
+        Self {
+            next: AtomicU8::new(0),
+            ends: [const { AtomicU64::new(0) }; RECENT],
+            holds: [const { AtomicU64::new(0) }; RECENT],
+            paths: [const { AtomicU32::new(0) }; RECENT],
+        }
+    }
+}
+
+impl Recent {
+    #[inline(always)]
+    fn push(&self, path: PathId, hold: u64, end: u64) {
+        let at = usize::from(self.next.load(Relaxed));
+        self.ends[at].store(end, Relaxed);
+        self.holds[at].store(hold, Relaxed);
+        self.paths[at].store(path, Relaxed);
+        // Read again: so it is one instruction.
+        let next = self.next.load(Relaxed).wrapping_add(1);
+        self.next.store(next, Relaxed);
+    }
+
+    fn hold(&self, at: u8) -> u64 {
+        self.holds[usize::from(at)].load(Relaxed)
+    }
+
+    fn start(&self, at: u8) -> u64 {
+        self.end(at).wrapping_sub(self.hold(at))
+    }
+
+    fn end(&self, at: u8) -> u64 {
+        self.ends[usize::from(at)].load(Relaxed)
+    }
+}
+
+/// What a thread needs to share out ready time.
+#[derive(Default)]
+pub(super) struct Shares {
+    recent: Recent,
+    late: OnceBox<Late>,
+}
+
+/// A sum of busy ticks for each root function; the last is for those without a slot.
+type Sums = [AtomicU64; ROOTS];
+
+/// The state before a block of polls.
+#[derive(Default)]
+struct Mark {
+    /// No later than this ended the last poll before it, in ticks.
+    before: AtomicU64,
+    sums: Sums,
+}
+
+/// Made at the first poll of a task that was ready for long.
+struct Late {
+    table: DelayTable,
+    /// The next poll that is not part of the sums.
+    next: AtomicU8,
+    /// End of the one before.
+    last_end: AtomicU64,
+    /// Root procs with a slot, plus one; 0 is a free slot.
+    roots: [AtomicU32; OTHER],
+    sums: Sums,
+    /// Slots of the polls in the ring.
+    slots: [AtomicU8; RECENT],
+    marks: [Mark; MARKS],
+}
+
+impl Default for Late {
+    fn default() -> Self {
+        Self {
+            table: DelayTable::default(),
+            next: AtomicU8::new(0),
+            // No poll ended then: the whole ring is to be looked at.
+            last_end: AtomicU64::new(u64::MAX),
+            roots: [const { AtomicU32::new(0) }; OTHER],
+            sums: Sums::default(),
+            slots: [const { AtomicU8::new(0) }; RECENT],
+            marks: core::array::from_fn(|_| Mark::default()),
+        }
+    }
+}
+
+impl Late {
+    /// Slot of a root function; `None` stands for an unknown one.
+    fn slot(&self, root: Option<u32>) -> usize {
+        let Some(root) = root else { return OTHER };
+        for (slot, known) in self.roots.iter().enumerate() {
+            match known.load(Relaxed) {
+                seen if seen == root + 1 => return slot,
+                0 => {
+                    known.store(root + 1, Relaxed);
+                    return slot;
+                }
+                _ => {}
+            }
+        }
+        OTHER
+    }
+
+    fn culprit(&self, slot: usize) -> Culprit {
+        let root = self.roots.get(slot).map_or(0, |root| root.load(Relaxed));
+        root.checked_sub(1).map_or(Culprit::Other, Culprit::Proc)
+    }
+
+    /// Adds the polls that have ended since the last time to the sums.
+    fn take_in(&self, recent: &Recent, root_of: impl Fn(PathId) -> Option<u32>) {
+        let until = recent.next.load(Relaxed);
+        let (mut at, mut before) = (self.next.load(Relaxed), self.last_end.load(Relaxed));
+        let mut more = usize::from(until.wrapping_sub(at));
+        if recent.end(at.wrapping_sub(1)) != before {
+            // The last one is not there any more: so are all others that were seen.
+            (at, before, more) = (until, recent.start(until), RECENT);
+        }
+        for _ in 0..more {
+            let nth = usize::from(at);
+            if nth % BLOCK == 0 {
+                self.marks[nth / BLOCK].note(before, &self.sums);
+            }
+            let slot = self.slot(root_of(recent.paths[nth].load(Relaxed)));
+            let hold = recent.hold(at);
+            self.slots[nth].store(slot as u8, Relaxed);
+            let sum = &self.sums[slot];
+            sum.store(sum.load(Relaxed).wrapping_add(hold), Relaxed);
+            before = recent.end(at);
+            at = at.wrapping_add(1);
+        }
+        self.next.store(until, Relaxed);
+        self.last_end.store(before, Relaxed);
+    }
+
+    /// Ticks after `since` by slot, and those after it that are not known.
+    fn ran_since(&self, recent: &Recent, since: u64) -> ([u64; ROOTS], u64) {
+        let next = self.next.load(Relaxed);
+        // What is left of the oldest block is not looked at if the newest one has begun there.
+        let newest = usize::from(next.wrapping_sub(1)) / BLOCK;
+        let mut first = newest;
+        for back in 0..MARKS {
+            first = (newest + MARKS - back) % MARKS;
+            if self.marks[first].before.load(Relaxed) <= since {
+                break;
+            }
+        }
+        let mark = &self.marks[first];
+        let earlier = mark.before.load(Relaxed).saturating_sub(since);
+        let mut ran: [u64; ROOTS] = core::array::from_fn(|slot| {
+            let now = self.sums[slot].load(Relaxed);
+            now.wrapping_sub(mark.sums[slot].load(Relaxed))
+        });
+        let mut at = (first * BLOCK) as u8;
+        for _ in 0..BLOCK {
+            let (start, end) = (recent.start(at), recent.end(at));
+            if start >= since {
+                break;
+            }
+            let slot = usize::from(self.slots[usize::from(at)].load(Relaxed)) % ROOTS;
+            ran[slot] = ran[slot].wrapping_sub(end.min(since).saturating_sub(start));
+            at = at.wrapping_add(1);
+            if at == next {
+                break;
+            }
+        }
+        (ran, earlier)
+    }
+}
+
+impl Mark {
+    fn note(&self, before: u64, sums: &Sums) {
+        self.before.store(before, Relaxed);
+        for (noted, sum) in self.sums.iter().zip(sums) {
+            noted.store(sum.load(Relaxed), Relaxed);
+        }
+    }
+}
+
+impl Ledger {
+    /// Records the end of a poll at the bottom of the stack: the path of its first frame, or of an
+    /// await point of that one; its duration and its end.
+    #[inline(always)]
+    pub(super) fn pass(&self, path: PathId, hold: u64, end: u64) {
+        add(&self.time.busy, hold);
+        self.shares.recent.push(path, hold, end);
+    }
+
+    /// Adds the thread's delays to `into`.
+    pub(crate) fn read_delays(&self, into: &mut Delays, relax: &mut dyn FnMut()) {
+        if let Some(late) = self.shares.late.get() {
+            late.table.read(&self.sequence, into, relax);
+        }
+    }
+
+    /// Records the ready latency of a poll of a task whose root is a call of `proc`: the ticks from
+    /// its wake to its start. From `late` ticks on it is shared out to what the thread did
+    /// meanwhile: see [`crate::account::delays`]. The poll has just begun.
+    pub fn ready(&self, proc: u32, latency: u64, late: u64) {
+        let writing = self.write();
+        self.procs.at(proc).ready(latency);
+        if latency >= late && latency > 0 {
+            self.share_out(proc, latency);
+        }
+        drop(writing);
+    }
+
+    #[inline(never)]
+    fn share_out(&self, victim: u32, latency: u64) {
+        let (shares, until) = (&self.shares, self.latest());
+        let since = until.saturating_sub(latency);
+        let late = shares.late.get_or_init(Box::default);
+        late.take_in(&shares.recent, |path| self.root_of(path));
+        let (mut ran, earlier) = late.ran_since(&shares.recent, since);
+        if self.depth() > 0 {
+            // Around a poll that another one drives; otherwise it is this one, which has just begun.
+            let bottom = self.frames.at(0);
+            let open = until.saturating_sub(bottom.start.load(Relaxed).max(since));
+            if open > 0 {
+                ran[late.slot(self.root_of(bottom.path.load(Relaxed)))] += open;
+            }
+        }
+        let mut idle = latency.saturating_sub(earlier);
+        let part = |culprit, ticks| {
+            let victim = Some(victim);
+            late.table.add(DelayKey { victim, culprit }, ticks);
+        };
+        for (slot, &ticks) in ran.iter().enumerate().filter(|(_, ticks)| **ticks > 0) {
+            idle = idle.saturating_sub(ticks);
+            part(late.culprit(slot), ticks);
+        }
+        for (culprit, ticks) in [(Culprit::Earlier, earlier), (Culprit::Idle, idle)] {
+            if ticks > 0 {
+                part(culprit, ticks);
+            }
+        }
+    }
+
+    /// The root proc of a path; `None` if it is not known.
+    fn root_of(&self, path: PathId) -> Option<u32> {
+        let mut root = path;
+        loop {
+            match self.paths.caller(root) {
+                0 => break,
+                caller => root = caller,
+            }
+        }
+        let key = self.paths.key(root);
+        key.is(PathKind::Root).then(|| key.proc())
+    }
+}
