@@ -328,6 +328,7 @@ fn a_wait_is_over_when_the_poll_begins_that_ends_it() {
     ledger.poll_end(&mut waits.call, depth, 20, PollEnd::Pending);
     let seen = |now: u64| {
         let site = collect(&[&ledger], now).procs[0].sites[1].clone();
+        assert_eq!(site.wait.total(), site.left);
         (site.waits, site.now(), site.waited, site.longest)
     };
     assert_eq!(seen(50), (1, 1, 30, 0));

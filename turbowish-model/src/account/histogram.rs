@@ -1,8 +1,8 @@
 //! Log-linear histogram with one writer: 32 buckets per octave, so a bucket is at most 1/32 wide.
 //!
-//! Values below 64 have a bucket each. The first ten values of an octave are kept in one word; it
-//! is allocated when the next one arrives, and so costs one allocation once. An octave with a few
-//! odd values costs none.
+//! Values below 64 have a bucket each. The first ten values of an octave are kept in one word. The
+//! octave is allocated when the next one arrives: one allocation, once, and none for an octave with
+//! a few odd values.
 
 mod first_values;
 

@@ -124,7 +124,7 @@ const INCLUSIVE: Family<ProcRow> = Family {
 const WALL: Family<ProcRow> = Family {
     prefix: "wall",
     title: "WAL",
-    meaning: "percentile of the wall time per ended call, from its creation to its end",
+    meaning: "percentile of wall time, creation to end, per ended call",
     fields: &["call_wall"],
     of: |row| Some(&row.call_wall),
 };
