@@ -44,10 +44,14 @@ pub(crate) fn start(is_calm: bool) -> Result<Demo, String> {
     let guard = turbowish::Builder::new().name("kv-demo").init();
     let dir =
         Dir::create().map_err(|error| format!("cannot create a temporary folder: {error}"))?;
-    let (server, address, trouble) = start_server(&dir.0, is_calm)
+    let (server, address) = start_server(&dir.0)
         .map_err(|error| format!("cannot start the demo's server on loopback TCP: {error}"))?;
     let load =
         start_load(address).map_err(|error| format!("cannot start the demo's load: {error}"))?;
+    let trouble = match is_calm {
+        true => None,
+        false => Some(Trouble::start().map_err(|error| format!("cannot start threads: {error}"))?),
+    };
     Ok(Demo {
         load,
         trouble,
@@ -75,10 +79,7 @@ impl Demo {
     }
 }
 
-/// A server, where it listens, and its troubles, if it has any.
-type Started = (Service<()>, SocketAddr, Option<Trouble>);
-
-fn start_server(dir: &Path, is_calm: bool) -> io::Result<Started> {
+fn start_server(dir: &Path) -> io::Result<(Service<()>, SocketAddr)> {
     let runtime = Builder::new_multi_thread()
         .thread_name("kv-worker")
         .enable_all()
@@ -87,9 +88,8 @@ fn start_server(dir: &Path, is_calm: bool) -> io::Result<Started> {
     config.snapshot_every = SNAPSHOT_EVERY;
     let server = runtime.block_on(on_worker(Server::bind(config)))?;
     let address = server.local_addr();
-    let trouble = (!is_calm).then(|| Trouble::start(runtime.handle()));
     let part = Service::start("kv-server", runtime, |stopped| server.run(stopped))?;
-    Ok((part, address, trouble))
+    Ok((part, address))
 }
 
 fn start_load(server: SocketAddr) -> io::Result<Service<Counts>> {

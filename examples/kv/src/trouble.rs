@@ -1,11 +1,12 @@
 //! Three troubles, as one finds them in servers: a worker that is blocked now and then, a lock that
 //! is held across an await, and tasks that are left behind. The demo looks for them.
 
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use tokio::runtime::Handle;
+use tokio::runtime::{Builder, Runtime};
 use tokio::time::sleep;
 use turbowish::TaskBuilder;
 use turbowish::sync::{Mutex, Notify, named};
@@ -23,15 +24,27 @@ const LEAK_EVERY: Duration = Duration::from_millis(200);
 /// Tasks that are left behind before all of them end, so that memory is bounded.
 const LEAKED: usize = 5_000;
 
-/// The troubles of a runtime. Dropped, it lets the runtime end without waiting for a blocked worker.
+/// The troubles, on a runtime of their own: a blocked worker would keep the server's tasks, and
+/// their locks, too. Dropped, it does not wait for the end of a long poll.
 #[derive(Debug)]
-pub struct Trouble(Arc<AtomicBool>);
+pub struct Trouble {
+    is_over: Arc<AtomicBool>,
+    /// Dropped after the flag is set.
+    _runtime: Runtime,
+}
 
 impl Trouble {
-    /// Starts the tasks that make trouble. They end with the runtime.
-    #[must_use]
-    pub fn start(runtime: &Handle) -> Self {
-        let _entered = runtime.enter();
+    /// Starts the runtime and the tasks that make trouble.
+    ///
+    /// # Errors
+    /// The threads of the runtime cannot be started.
+    pub fn start() -> io::Result<Self> {
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(2)
+            .thread_name("kv-jobs")
+            .enable_time()
+            .build()?;
+        let entered = runtime.enter();
         let is_over = Arc::new(AtomicBool::new(false));
         let prices = Arc::new(named("prices", Mutex::new(0)));
         let task = |name| TaskBuilder::new().name(name);
@@ -41,13 +54,17 @@ impl Trouble {
             drop(turbowish::spawn(read_price(prices.clone())));
         }
         drop(task("publisher").spawn(publish()));
-        Self(is_over)
+        drop(entered);
+        Ok(Self {
+            is_over,
+            _runtime: runtime,
+        })
     }
 }
 
 impl Drop for Trouble {
     fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.is_over.store(true, Ordering::Relaxed);
     }
 }
 
