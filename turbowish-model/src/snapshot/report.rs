@@ -54,8 +54,8 @@ pub fn text(snapshot: &Snapshot, saved: Option<&str>) -> String {
     lines.join("\n")
 }
 
-/// Returns the whole report as JSON on one line: procs, awaits, tasks, resources, alerts and
-/// counters.
+/// Returns the whole report as JSON on one line: procs, awaits, tasks, resources, alerts,
+/// counters and delays.
 #[must_use]
 pub fn json(snapshot: &Snapshot) -> String {
     json::document(
@@ -67,6 +67,7 @@ pub fn json(snapshot: &Snapshot) -> String {
             Table::Resources,
             Table::Alerts,
             Table::Counters,
+            Table::Delays,
         ],
         &Options::default(),
     )

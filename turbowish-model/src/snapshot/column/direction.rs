@@ -79,6 +79,7 @@ mod tests {
         keys::<AwaitRow>(&mut all);
         keys::<ResourceRow>(&mut all);
         keys::<Alert>(&mut all);
+        keys::<DelayRow>(&mut all);
         for key in NEUTRAL.iter().chain(&WORSE) {
             assert!(all.contains(key), "{key}");
         }
