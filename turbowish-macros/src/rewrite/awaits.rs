@@ -209,7 +209,7 @@ fn nested(block: &mut ExprAsync, scope: &Scope) -> TokenStream {
     quote_spanned! {span=>
         #declared
         let __turbowish_future = #block;
-        #private::call(|| &#proc, #probe, __turbowish_future)
+        #private::call(|| #proc.as_static(), #probe, __turbowish_future)
     }
 }
 

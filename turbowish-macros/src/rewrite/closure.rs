@@ -64,7 +64,7 @@ pub(crate) fn instrument(closure: &mut ExprClosure, scope: &Scope) -> bool {
                 () => #body
             }
         };
-        #private::call(|| &#proc, #probe, __turbowish_future).await
+        #private::call(|| #proc.as_static(), #probe, __turbowish_future).await
     };
     *closure.body = Expr::Block(as_expr(tokens, syn::token::Brace(span)));
     true

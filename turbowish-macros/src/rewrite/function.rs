@@ -313,7 +313,7 @@ impl Rewriting<'_> {
         quote_spanned!(ours(self.place)=> __turbowish_future)
     }
 
-    /// `call(|| &PROC, probe, future)`
+    /// `call(|| PROC.as_static(), probe, future)`
     fn call(&self, output: &Output, future: &TokenStream) -> TokenStream {
         self.call_probed(&output.probe(self.scope, self.place), future)
     }
@@ -322,7 +322,7 @@ impl Rewriting<'_> {
         let span = ours(self.place);
         let private = self.scope.private(span);
         let proc = proc_static::proc(span);
-        quote_spanned!(span=> #private::call(|| &#proc, #probe, #future))
+        quote_spanned!(span=> #private::call(|| #proc.as_static(), #probe, #future))
     }
 }
 

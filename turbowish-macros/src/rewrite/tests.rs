@@ -60,7 +60,7 @@ fn an_async_fn_returns_its_call() {
                 "", "1 FILE\n1 64 1 83 self.read(key)"
             );
             struct __TurbowishPath;
-            return ::turbowish::__private::call(|| &__TURBOWISH_PROC, {
+            return ::turbowish::__private::call(|| __TURBOWISH_PROC.as_static(), {
                 use ::turbowish::__private::probe::Unknown as _;
                 ::turbowish::__private::probe::Output::<Result<u32, E> >::__TURBOWISH_PROBE
             }, async move {

@@ -39,7 +39,7 @@ use crate::hot::events::{self, marked_calls};
 use crate::hot::never_polled;
 use crate::hot::pause::{self, PausedPoll};
 use crate::hot::probe::Probe;
-use crate::hot::proc::Proc;
+use crate::hot::proc::{Proc, StaticProc};
 use crate::hot::task::CoveredTask;
 use crate::hot::thread::ThreadLedger;
 use crate::hot::{child, clock, switch, thread};
@@ -58,18 +58,14 @@ pin_project! {
     }
 }
 
-/// A call's reference to its proc. The attribute writes it as a closure, which takes no room.
+/// A call's reference to its proc. The attribute writes it as a closure, which takes no room. No
+/// lifetime stands in it: a future that keeps such a call would not be seen to be `Send`.
 pub trait ProcRef: Copy {
     /// Returns the proc.
     fn proc(self) -> &'static Proc;
 }
 
-/// The proc of a call that was not written at one place. Without a lifetime: a future in which
-/// such a call is kept would not be seen to be `Send`.
-#[derive(Clone, Copy)]
-pub(crate) struct AnyProc(pub(crate) &'static Proc);
-
-impl ProcRef for AnyProc {
+impl ProcRef for StaticProc {
     #[inline]
     fn proc(self) -> &'static Proc {
         self.0
@@ -78,11 +74,11 @@ impl ProcRef for AnyProc {
 
 impl<P> ProcRef for P
 where
-    P: Fn() -> &'static Proc + Copy,
+    P: Fn() -> StaticProc + Copy,
 {
     #[inline]
     fn proc(self) -> &'static Proc {
-        self()
+        self().0
     }
 }
 

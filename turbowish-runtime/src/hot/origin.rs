@@ -16,10 +16,10 @@ use std::task::{Context, Poll, Waker};
 use pin_project_lite::pin_project;
 use turbowish_model::account::task::WakeCause;
 
-use crate::hot::call::{self, AnyProc, Call};
+use crate::hot::call::{self, Call};
 use crate::hot::current::current_call;
 use crate::hot::probe::Other;
-use crate::hot::proc::{self, Proc};
+use crate::hot::proc::{self, Proc, StaticProc};
 use crate::hot::{clock, switch};
 use crate::lock::lock;
 
@@ -112,7 +112,7 @@ pin_project! {
     pub struct Task<F> {
         origin: Option<Arc<TaskOrigin>>,
         #[pin]
-        call: Call<F, Other, AnyProc>,
+        call: Call<F, Other, StaticProc>,
     }
 }
 
@@ -259,9 +259,9 @@ impl TaskBuilder {
         });
         // A child of `fork` accounts nothing, and must not take a lock of its parent.
         let call = if call::is_call::<F>() || switch::is_child() {
-            Call::bare(AnyProc(proc::uncounted()), Other, future)
+            Call::bare(proc::uncounted().as_static(), Other, future)
         } else {
-            call::call(AnyProc(proc_at::<F>(place)), Other, future)
+            call::call(proc_at::<F>(place).as_static(), Other, future)
         };
         Task { origin, call }
     }

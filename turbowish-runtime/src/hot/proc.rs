@@ -30,6 +30,10 @@ pub struct Proc {
     early: AtomicBool,
 }
 
+/// A reference to a proc.
+#[derive(Clone, Copy, Debug)]
+pub struct StaticProc(pub(super) &'static Proc);
+
 /// Number of await points of a proc that can be marked as polling several calls.
 const FORKS: u32 = u64::BITS;
 
@@ -94,6 +98,13 @@ impl Proc {
             bytes: AtomicU32::new(0),
             early: AtomicBool::new(false),
         }
+    }
+
+    /// Returns a reference without a lifetime.
+    #[inline]
+    #[must_use]
+    pub const fn as_static(&'static self) -> StaticProc {
+        StaticProc(self)
     }
 
     /// Whether a future of this size is the largest so far.

@@ -91,7 +91,11 @@ impl Future for Gate {
 
 fn leaf(gate: &Gate) -> impl Future<Output = ()> + use<> {
     let gate = gate.clone();
-    call(|| &LEAF, Other, async move { at(&LEAF, 0, gate).await })
+    call(
+        LEAF.as_static(),
+        Other,
+        async move { at(&LEAF, 0, gate).await },
+    )
 }
 
 /// A task, polled by hand.
@@ -109,7 +113,7 @@ impl<F: Future> Task<F> {
     fn of(proc: &'static Proc, body: F) -> Task<impl Future<Output = F::Output>> {
         let woken = Arc::new(Woken::default());
         Task {
-            future: Box::pin(call(move || proc, Other, body)),
+            future: Box::pin(call(proc.as_static(), Other, body)),
             waker: woken.clone().into(),
             woken,
         }
@@ -346,7 +350,7 @@ fn a_branch_that_goes_leaves_nothing() {
     assert_eq!(woken.0.load(SeqCst), 2);
 
     // In a poll that panics.
-    let mut task = lends(Box::pin(call(|| &LEAF, Other, async {
+    let mut task = lends(Box::pin(call(LEAF.as_static(), Other, async {
         leaf(&gate).await;
         panic!("the test's own");
     })));

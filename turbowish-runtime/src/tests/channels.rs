@@ -70,7 +70,7 @@ impl Scene {
     }
 
     fn call<F: Future>(&self, letter: char, future: F) -> impl Future<Output = F::Output> {
-        call(|| &TASK, Other, async move {
+        call(TASK.as_static(), Other, async move {
             self.letters
                 .borrow_mut()
                 .insert(current_call().task, letter);

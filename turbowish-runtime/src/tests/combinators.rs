@@ -195,7 +195,7 @@ type Made = Pin<Box<dyn Future<Output = u64> + Send>>;
 fn make(play: &Play, tree: &Tree) -> Made {
     let body = awaited(play.clone(), tree.clone());
     if play.wrapped {
-        Box::pin(call(|| &NODES, Other, body))
+        Box::pin(call(NODES.as_static(), Other, body))
     } else {
         Box::pin(body)
     }

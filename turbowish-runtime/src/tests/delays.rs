@@ -56,8 +56,8 @@ fn who_keeps_the_worker_is_told_with_the_time() {
     let runtime = tokio::runtime::Builder::new_current_thread().build();
     let runtime = runtime.expect("a runtime");
     runtime.block_on(async {
-        let handle = tokio::spawn(call(|| &HANDLE, Other, Turns(MS).of(4)));
-        let compact = tokio::spawn(call(|| &COMPACT, Other, Turns(5 * MS).of(3)));
+        let handle = tokio::spawn(call(HANDLE.as_static(), Other, Turns(MS).of(4)));
+        let compact = tokio::spawn(call(COMPACT.as_static(), Other, Turns(5 * MS).of(3)));
         handle.await.expect("no panic");
         compact.await.expect("no panic");
     });
@@ -75,7 +75,7 @@ fn a_worker_that_polls_nothing_is_idle_and_what_is_short_is_not_looked_at() {
     let _alone = alone();
     let monitor = armed();
     let mut context = std::task::Context::from_waker(std::task::Waker::noop());
-    let mut handle = std::pin::pin!(call(|| &HANDLE, Other, Turns(0).of(9)));
+    let mut handle = std::pin::pin!(call(HANDLE.as_static(), Other, Turns(0).of(9)));
     for gap in [99_999, 100_000, 3 * MS] {
         assert!(handle.as_mut().poll(&mut context).is_pending());
         advance(gap);

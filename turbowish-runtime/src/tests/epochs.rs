@@ -45,7 +45,7 @@ thread_local! {
 }
 
 fn short() -> Task {
-    Box::pin(call(|| &SHORT, Other, Step(None, false)))
+    Box::pin(call(SHORT.as_static(), Other, Step(None, false)))
 }
 
 fn poll(task: &mut Task) -> bool {
@@ -81,7 +81,8 @@ fn check(sitting: usize, times: u64) {
             monitor.arm();
             let begun = begun.clone();
             let sits = move || {
-                let mut task: Task = Box::pin(call(|| &SITS, Other, Step(Some(told), false)));
+                let mut task: Task =
+                    Box::pin(call(SITS.as_static(), Other, Step(Some(told), false)));
                 begun.send(()).expect("somebody listens");
                 while !poll(&mut task) {}
             };

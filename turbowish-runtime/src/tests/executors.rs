@@ -38,7 +38,7 @@ async fn sleep(stage: Arc<Stage>) {
         let _ = told.waits.send(cx.waker().clone());
         Poll::Pending
     });
-    call(|| &SLEEPER, Other, waits).await;
+    call(SLEEPER.as_static(), Other, waits).await;
 }
 
 /// Wakes the sleeper in its poll, after what `before` does.
@@ -49,7 +49,7 @@ async fn wake(stage: Arc<Stage>, waker: Waker) {
         waker.wake_by_ref();
         Poll::Ready(())
     });
-    call(|| &WAKER, Other, wakes).await;
+    call(WAKER.as_static(), Other, wakes).await;
 }
 
 fn sleepers(monitor: &Monitor) -> Vec<TaskRow> {

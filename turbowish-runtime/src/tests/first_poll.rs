@@ -49,7 +49,7 @@ fn a_task_is_seen_in_its_first_poll() {
                 Poll::Pending
             }
         });
-        let mut waits = pin!(call(|| &SERVE, Other, polls));
+        let mut waits = pin!(call(SERVE.as_static(), Other, polls));
         assert!(waits.as_mut().poll(&mut context).is_pending());
         let between = tasks(&monitor);
         assert!(waits.as_mut().poll(&mut context).is_ready());
@@ -74,7 +74,7 @@ fn a_task_is_seen_in_its_first_poll() {
         Poll::Ready(())
     });
     assert!(
-        pin!(call(|| &SERVE, Other, runs))
+        pin!(call(SERVE.as_static(), Other, runs))
             .poll(&mut context)
             .is_ready()
     );
@@ -105,7 +105,7 @@ fn a_pause_in_its_first_poll_leaves_a_task_what_it_is() {
     });
     let (between, after);
     {
-        let mut waits = pin!(call(|| &SERVE, Other, switched));
+        let mut waits = pin!(call(SERVE.as_static(), Other, switched));
         assert!(waits.as_mut().poll(&mut context).is_pending());
         between = tasks(&monitor);
         assert!(waits.as_mut().poll(&mut context).is_pending());
@@ -134,7 +134,7 @@ fn a_task_without_room_is_counted_once() {
             seen.push(tasks(&monitor).len());
             Poll::<()>::Pending
         });
-        let mut waits = pin!(call(|| &SERVE, Other, polls));
+        let mut waits = pin!(call(SERVE.as_static(), Other, polls));
         for _ in 0..3 {
             assert!(waits.as_mut().poll(&mut context).is_pending());
         }

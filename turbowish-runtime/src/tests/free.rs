@@ -40,8 +40,8 @@ impl Future for Pending {
 
 /// One task, polled to its end or dropped before.
 fn task(polls: u32) {
-    let mut task = Box::pin(call(|| &OUTER, Other, async move {
-        at(&OUTER, 0, call(|| &INNER, Other, Pending(polls))).await;
+    let mut task = Box::pin(call(OUTER.as_static(), Other, async move {
+        at(&OUTER, 0, call(INNER.as_static(), Other, Pending(polls))).await;
     }));
     advance(1);
     for _ in 0..3 {

@@ -190,7 +190,7 @@ fn calls_below_do_what_was_said() {
         let _read = declare(verb::Lock, &db, WILL | PROVEN, NoIntents);
         let _said = declare(verb::Lock, &db, WILL | SAID, NoIntents);
         scene.means("below", "a will lock surely, a will lock");
-        crate::hot::call::call(|| &super::BELOW, crate::hot::probe::Other, async {
+        crate::hot::call::call(super::BELOW.as_static(), crate::hot::probe::Other, async {
             drop(db.lock().await);
         })
         .await;

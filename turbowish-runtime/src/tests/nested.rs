@@ -44,7 +44,7 @@ fn inner() -> impl Future<Output = ()> + Send {
         cx.waker().wake_by_ref();
         Poll::Pending
     });
-    call(|| &INNER, Other, twice)
+    call(INNER.as_static(), Other, twice)
 }
 
 fn current_thread() -> Runtime {
@@ -177,7 +177,7 @@ fn play(case: Case, wakers: bool) -> (u64, u64, u64) {
         .worker_threads(1)
         .build()
         .expect("a runtime");
-    let outer = call(|| &OUTER, Other, async move {
+    let outer = call(OUTER.as_static(), Other, async move {
         advance(4);
         case().await;
         advance(6);
@@ -245,9 +245,9 @@ fn a_nested_task_has_a_row_of_its_own() {
     let _alone = alone();
     let monitor = Monitor::new("test".into());
     monitor.arm();
-    let waits = || call(|| &INNER, Other, std::future::pending::<()>());
+    let waits = || call(INNER.as_static(), Other, std::future::pending::<()>());
     let mut nested = Box::pin(crate::TaskBuilder::new().name("nested").task(waits()));
-    let mut outer = pin!(call(|| &OUTER, Other, async {
+    let mut outer = pin!(call(OUTER.as_static(), Other, async {
         let waker = Waker::from(Arc::new(Ignored));
         let mut context = Context::from_waker(&waker);
         for _ in 0..2 {

@@ -103,7 +103,7 @@ impl Polls {
             *own.waker.lock().expect("no panic") = Some(cx.waker().clone());
             Poll::Pending
         });
-        call(|| &HELD, Other, leaf)
+        call(HELD.as_static(), Other, leaf)
     }
 
     fn count(&self) -> usize {
@@ -333,7 +333,7 @@ fn what_cannot_be_paused_says_why() {
     let pause = |task| monitor.0.pause_task(&order(task, None));
     assert_eq!(pause(u64::MAX), Err(Refused::NoTask));
     let first = call(
-        || &HELD,
+        HELD.as_static(),
         Other,
         poll_fn(|_| {
             let first_poll = monitor.row();
@@ -369,7 +369,7 @@ fn a_task_that_is_polled_stops_when_the_poll_is_over() {
         }
         Poll::<()>::Pending
     });
-    let mut task = pin!(call(|| &HELD, Other, pauses));
+    let mut task = pin!(call(HELD.as_static(), Other, pauses));
     let mut context = Context::from_waker(Waker::noop());
     for expected in [1, 2, 2, 2] {
         assert!(task.as_mut().poll(&mut context).is_pending());
@@ -405,7 +405,7 @@ fn debuggers_find_the_future() {
     let _alone = alone();
     let monitor = Armed::new();
     let leaf = poll_fn(|_| Poll::<()>::Pending);
-    let mut task = pin!(call(|| &HELD, Other, leaf));
+    let mut task = pin!(call(HELD.as_static(), Other, leaf));
     let mut context = Context::from_waker(Waker::noop());
     assert!(task.as_mut().poll(&mut context).is_pending());
     monitor.pause(None);
@@ -445,7 +445,7 @@ fn busy(turns: &Arc<AtomicUsize>) -> impl Future<Output = ()> + Send + use<> {
         cx.waker().wake_by_ref();
         Poll::Pending
     });
-    call(|| &OTHER, Other, yields)
+    call(OTHER.as_static(), Other, yields)
 }
 
 #[test]

@@ -13,9 +13,9 @@ use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop_oneof, proptes
 
 use super::oracle::{End, Oracle, Sums, between, read, same};
 use super::stage::{EarlyBirths, advance, alone, ours};
-use crate::hot::call::{AnyProc, Call, at, call, enter};
+use crate::hot::call::{Call, at, call, enter};
 use crate::hot::probe::Fallible;
-use crate::hot::proc::Proc;
+use crate::hot::proc::{Proc, StaticProc};
 use crate::hot::{switch, task, thread};
 use crate::lock::lock;
 use crate::monitor::Monitor;
@@ -114,7 +114,7 @@ fn op() -> impl Strategy<Value = Op> {
 }
 
 type Body = Pin<Box<dyn Future<Output = Result<(), ()>> + Send>>;
-type Scripted = Call<Shadowed, Fallible, AnyProc>;
+type Scripted = Call<Shadowed, Fallible, StaticProc>;
 
 /// A panic that the script asks for.
 struct Scheduled;
@@ -215,7 +215,7 @@ impl Play {
         let body = Box::pin(body(self.clone(), self.procs[proc]));
         let play = self.clone();
         call(
-            AnyProc(self.procs[proc]),
+            self.procs[proc].as_static(),
             Fallible,
             Shadowed { play, id, body },
         )

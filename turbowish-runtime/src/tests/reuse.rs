@@ -242,7 +242,7 @@ async fn polled_before() {
     child.await;
     // By value, as an instrumented call.
     let inner: Boxed<u64> = Box::pin(middle(3));
-    let mut child = call(|| &BEFORE, Other, inner);
+    let mut child = call(BEFORE.as_static(), Other, inner);
     let _ = Pin::new(&mut child).poll(&mut Context::from_waker(Waker::noop()));
     advance(4);
     child.await;
@@ -297,7 +297,7 @@ static LOST: Proc = Proc::lost();
 #[instrument]
 async fn beyond_the_limit() {
     let inner = Spun(Box::pin(middle(2)));
-    call(|| &LOST, Other, inner).await;
+    call(LOST.as_static(), Other, inner).await;
     advance(2);
 }
 
@@ -307,7 +307,7 @@ async fn two_beyond_the_limit() {
     let both = async {
         futures::join!(middle(2), middle(3));
     };
-    call(|| &LOST, Other, both).await;
+    call(LOST.as_static(), Other, both).await;
 }
 
 /// Awaits by a macro that nobody knows, in a future that is polled by hand.

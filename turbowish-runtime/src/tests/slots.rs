@@ -29,7 +29,7 @@ fn waits() -> (Work, Waker) {
             lock(&wakers).push(cx.waker().clone());
             polled
         });
-        let mut task: Work = Box::pin(call(|| &SLOTTED, Other, leaf));
+        let mut task: Work = Box::pin(call(SLOTTED.as_static(), Other, leaf));
         assert_eq!(task.as_mut().poll(&mut context), polled);
         task
     };

@@ -84,7 +84,9 @@ fn crowd<'a, F: Future + 'a>(each: impl Fn() -> F) -> Vec<Pin<Box<dyn Future<Out
     let task = |_| {
         let future = each();
         let mut task: Pin<Box<dyn Future<Output = ()> + 'a>> =
-            Box::pin(call(|| &IN_CROWD, Other, async { drop(future.await) }));
+            Box::pin(call(IN_CROWD.as_static(), Other, async {
+                drop(future.await)
+            }));
         let polled = task.as_mut().poll(&mut Context::from_waker(Waker::noop()));
         assert!(polled.is_pending());
         task
@@ -148,7 +150,7 @@ fn one_task_lists_no_more_than_the_resource() {
     let first = named("first", Mutex::new(0));
     let second = named("second", Mutex::new(0));
     let _held = (first.try_lock(), second.try_lock());
-    let mut task = Box::pin(call(|| &IN_CROWD, Other, async {
+    let mut task = Box::pin(call(IN_CROWD.as_static(), Other, async {
         let all = (0..CROWD).map(|_| first.lock());
         let all = futures::future::join_all(all);
         drop(futures::future::join(all, second.lock()).await);
@@ -175,7 +177,7 @@ fn beyond_the_limit_a_wait_is_not_known() {
     let _inside = runtime.enter();
     let mut tasks = Vec::new();
     let mut begin = |future: Pin<Box<dyn Future<Output = ()>>>| {
-        let mut task = Box::pin(call(|| &IN_CROWD, Other, future));
+        let mut task = Box::pin(call(IN_CROWD.as_static(), Other, future));
         let polled = task.as_mut().poll(&mut Context::from_waker(Waker::noop()));
         assert!(polled.is_pending());
         tasks.push(task);
@@ -201,7 +203,7 @@ fn beyond_the_limit_a_wait_is_not_known() {
 #[test]
 fn who_was_not_polled_since_arming_waits_for_what_is_not_known() {
     let armed = Armed::new();
-    let mut task = Box::pin(call(|| &IN_CROWD, Other, pending::<()>()));
+    let mut task = Box::pin(call(IN_CROWD.as_static(), Other, pending::<()>()));
     let mut poll = || {
         let polled = task.as_mut().poll(&mut Context::from_waker(Waker::noop()));
         assert!(polled.is_pending());
@@ -227,7 +229,7 @@ fn the_receiver_is_found_behind_very_many_senders() {
     for tx in &senders {
         let _full = tx.try_send(1);
     }
-    let mut task = Box::pin(call(|| &IN_CROWD, Other, async {
+    let mut task = Box::pin(call(IN_CROWD.as_static(), Other, async {
         while rx.recv().await.is_some() {}
     }));
     let polled = task.as_mut().poll(&mut Context::from_waker(Waker::noop()));

@@ -72,9 +72,9 @@ fn a_task_tells_its_last_transitions() {
         kept.iter().for_each(Waker::wake_by_ref);
         Poll::<()>::Pending
     });
-    let mut other = pin!(call(|| &WAKES, Other, wakes));
+    let mut other = pin!(call(WAKES.as_static(), Other, wakes));
     // Nobody of ours has spawned it.
-    let mut task = pin!(task(call(|| &STEPS, Other, steps)));
+    let mut task = pin!(task(call(STEPS.as_static(), Other, steps)));
     advance(4);
     step(&mut task);
     let unnamed = |ago_ns, took_ns| PollRow {

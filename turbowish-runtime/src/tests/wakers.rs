@@ -104,7 +104,7 @@ fn wakes_clones_and_drops_are_told() {
         lock(&wakers).push(cx.waker().clone());
         Poll::<()>::Pending
     });
-    let mut waits = pin!(call(|| &WAITS, Other, keeps));
+    let mut waits = pin!(call(WAITS.as_static(), Other, keeps));
     assert!(waits.as_mut().poll(&mut context).is_pending());
     advance(10);
     assert_eq!(state(&monitor), (TaskState::Waiting, 10, [0, 0, 1, 1]));
@@ -150,7 +150,7 @@ fn a_task_that_wakes_itself_is_ready_when_its_poll_ends() {
         advance(5);
         Poll::<()>::Pending
     });
-    let mut waits = pin!(call(|| &WAITS, Other, spins));
+    let mut waits = pin!(call(WAITS.as_static(), Other, spins));
     for polls in 1..4 {
         assert!(waits.as_mut().poll(&mut context).is_pending());
         advance(2);
@@ -172,13 +172,13 @@ fn who_woke_is_named() {
         lock(&wakers).push(cx.waker().clone());
         Poll::<()>::Pending
     });
-    let mut waits = pin!(call(|| &WAITS, Other, keeps));
+    let mut waits = pin!(call(WAITS.as_static(), Other, keeps));
     assert!(waits.as_mut().poll(&mut context).is_pending());
     let wakes = std::future::poll_fn(|_| {
         lock(&wakers).iter().for_each(Waker::wake_by_ref);
         Poll::<()>::Pending
     });
-    let mut other = pin!(call(|| &WAKES, Other, wakes));
+    let mut other = pin!(call(WAKES.as_static(), Other, wakes));
     assert!(other.as_mut().poll(&mut context).is_pending());
     let by = |seen: Seen| seen.task.and_then(|task| task.waker?.woken_by);
     let named = by(look(&monitor)).expect("a task of ours");
@@ -212,7 +212,7 @@ fn counts_are_right_however_a_waker_is_used() {
         act(&wakers, cx.waker());
         Poll::<()>::Pending
     });
-    let mut task = pin!(call(|| &WAITS, Other, acts));
+    let mut task = pin!(call(WAITS.as_static(), Other, acts));
     // Wakes, own ones, clones, live.
     let mut poll = |next: fn(&Kept, &Waker), expected: [u64; 4]| {
         *lock(&act) = next;
@@ -250,7 +250,7 @@ fn counts_are_right_however_a_waker_is_used() {
         lock(&wakers).remove(0).wake();
         Poll::<()>::Pending
     });
-    let mut other = pin!(call(|| &WAKES, Other, other));
+    let mut other = pin!(call(WAKES.as_static(), Other, other));
     let mut noop = Context::from_waker(Waker::noop());
     assert!(other.as_mut().poll(&mut noop).is_pending());
     assert_eq!(state(&monitor).2, [4, 2, 6, 1]);
@@ -288,7 +288,7 @@ fn an_executor_may_free_what_nobody_can_wake() {
     let wakers = Arc::new(Kept::default());
     let (alive, keeps) = (Arc::new(()), wakers.clone());
     let guard = alive.clone();
-    let future = call(|| &WAITS, Other, async move {
+    let future = call(WAITS.as_static(), Other, async move {
         let _guard = guard;
         std::future::poll_fn(|cx| {
             lock(&keeps).push(cx.waker().clone());
@@ -335,7 +335,7 @@ fn a_poll_that_panics_lets_go_of_the_waker() {
             assert!(left > 0, "the test's own panic");
             Poll::<()>::Pending
         });
-        let mut waits = Box::pin(call(|| &WAITS, Other, panics));
+        let mut waits = Box::pin(call(WAITS.as_static(), Other, panics));
         for _ in 1..polls {
             assert!(waits.as_mut().poll(&mut context).is_pending());
         }
@@ -355,7 +355,7 @@ fn a_wake_that_comes_through_a_wait_is_no_clone_of_the_programs() {
     let executor = Waker::from(own.clone());
     let mut context = Context::from_waker(&executor);
     let signal = crate::sync::Notify::new();
-    let mut waits = pin!(call(|| &WAITS, Other, signal.notified()));
+    let mut waits = pin!(call(WAITS.as_static(), Other, signal.notified()));
     assert!(waits.as_mut().poll(&mut context).is_pending());
     let [_, _, clones, _] = state(&monitor).2;
     signal.notify_waiters();
@@ -374,7 +374,7 @@ fn what_happened_to_a_waker_during_a_pause_is_not_known() {
         *lock(&wakers) = vec![cx.waker().clone()];
         Poll::<()>::Pending
     });
-    let mut waits = pin!(call(|| &WAITS, Other, keeps));
+    let mut waits = pin!(call(WAITS.as_static(), Other, keeps));
     assert!(waits.as_mut().poll(&mut context).is_pending());
     lock(&wakers)[0].wake_by_ref();
     assert_eq!(state(&monitor).0, TaskState::Ready);
@@ -450,7 +450,7 @@ fn played(
         Poll::<()>::Pending
     });
     let mut task: Pin<Box<dyn Future<Output = ()> + '_>> = match annotated {
-        true => Box::pin(call(|| &WAITS, Other, acts)),
+        true => Box::pin(call(WAITS.as_static(), Other, acts)),
         false => Box::pin(acts),
     };
     let mut unwound = Vec::new();
@@ -517,7 +517,7 @@ fn a_waker_that_panics_leaves_nothing_behind() {
         lock(&wakers).extend(std::panic::catch_unwind(clone));
         Poll::<()>::Pending
     });
-    let mut waits = pin!(call(|| &WAITS, Other, keeps));
+    let mut waits = pin!(call(WAITS.as_static(), Other, keeps));
     let fragile = Fragile::waker();
     // Wakes, own ones, clones, live: clones that came to nothing are counted, but live no more.
     for clones in 1..3 {
@@ -572,7 +572,7 @@ fn a_task_may_be_polled_while_it_is_woken() {
     let monitor = armed();
     let wakers = Arc::new(Kept::default());
     let keeps = wakers.clone();
-    let future = call(|| &WAITS, Other, async move {
+    let future = call(WAITS.as_static(), Other, async move {
         std::future::poll_fn(|cx| {
             *lock(&keeps) = vec![cx.waker().clone()];
             Poll::<()>::Pending
@@ -603,12 +603,12 @@ fn a_story_is_told_of_nobody_else_when_a_poll_unwinds() {
     let panics = std::future::poll_fn(|_| -> Poll<()> { panic!("on purpose") });
     let named = crate::TaskBuilder::new().name("named").task(panics);
     // No root: another call polls it.
-    let mut outer = Box::pin(call(|| &WAKES, Other, named));
+    let mut outer = Box::pin(call(WAKES.as_static(), Other, named));
     let mut context = Context::from_waker(Waker::noop());
     let poll = std::panic::AssertUnwindSafe(|| outer.as_mut().poll(&mut context).is_ready());
     assert!(std::panic::catch_unwind(poll).is_err());
 
-    let mut next = pin!(call(|| &WAITS, Other, std::future::pending::<()>()));
+    let mut next = pin!(call(WAITS.as_static(), Other, std::future::pending::<()>()));
     let mut context = Context::from_waker(Waker::noop());
     assert!(next.as_mut().poll(&mut context).is_pending());
     let task = look(&monitor).task.expect("a task");
