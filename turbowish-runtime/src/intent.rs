@@ -33,14 +33,14 @@ use crate::hot::switch;
 )]
 pub trait IntentTarget<V> {
     /// [`Observed`] or [`Unobserved`].
-    type Seen: Seen;
+    type Observation: Observation;
 
     /// The resource that intents refer to.
     fn resource_ref(&self) -> ResourceRef<'_>;
 }
 
 /// Whether intents on a type have an effect. If not, a call keeps no room for them.
-pub trait Seen {
+pub trait Observation {
     /// What a call keeps of an intent and of those behind it.
     type Kept<N: Next>: Next;
 
@@ -56,7 +56,7 @@ pub enum Observed {}
 #[derive(Debug)]
 pub enum Unobserved {}
 
-impl Seen for Observed {
+impl Observation for Observed {
     type Kept<N: Next> = Intents;
 
     #[inline]
@@ -69,7 +69,7 @@ impl Seen for Observed {
     }
 }
 
-impl Seen for Unobserved {
+impl Observation for Unobserved {
     type Kept<N: Next> = N;
 
     #[inline]
@@ -79,7 +79,7 @@ impl Seen for Unobserved {
 }
 
 /// What a call keeps of intents on operands of the type `T`, and of those behind it.
-pub type Kept<V, T, N> = <<T as IntentTarget<V>>::Seen as Seen>::Kept<N>;
+pub type Kept<V, T, N> = <<T as IntentTarget<V>>::Observation as Observation>::Kept<N>;
 
 /// An intent before it is recorded.
 #[derive(Clone, Copy, Debug)]
@@ -109,7 +109,7 @@ where
     T: IntentTarget<V> + ?Sized,
     N: Next,
 {
-    T::Seen::declare(Some(IntentSpec::new(verb, operand, how)), next)
+    T::Observation::declare(Some(IntentSpec::new(verb, operand, how)), next)
 }
 
 impl IntentSpec<'_> {
@@ -153,7 +153,7 @@ impl<V: Verb, T: IntentTarget<V> + ?Sized> MaybeResource<V, Option<&T>> {
     #[inline]
     pub fn __turbowish_mean<N: Next>(self, how: u8, next: N) -> Kept<V, T, N> {
         let intent = self.1.map(|operand| IntentSpec::new(self.0, operand, how));
-        T::Seen::declare(intent, next)
+        T::Observation::declare(intent, next)
     }
 }
 

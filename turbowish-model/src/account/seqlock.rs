@@ -12,15 +12,15 @@ const SPINS: u32 = 64;
 const TRIES: u32 = SPINS * 4096;
 
 /// The sequence number of one writer's data.
-pub type SeqLock = Sequence<AtomicU64>;
+pub type SeqLock = SeqLockOf<AtomicU64>;
 
 /// A [`SeqLock`] of 32 bits, for what there are very many of. A reader takes a torn reading for a
 /// whole one only if exactly 2³¹ writes, or a multiple, come between its two looks at the number.
-pub type SmallSeqLock = Sequence<AtomicU32>;
+pub type SmallSeqLock = SeqLockOf<AtomicU32>;
 
 /// A sequence number in a word.
 #[derive(Debug, Default)]
-pub struct Sequence<W>(W);
+pub struct SeqLockOf<W>(W);
 
 /// A word that may be a sequence number.
 pub trait SequenceWord {
@@ -63,7 +63,7 @@ words! {
     AtomicU32, u32;
 }
 
-impl<W: SequenceWord> Sequence<W> {
+impl<W: SequenceWord> SeqLockOf<W> {
     /// Begins a write, which ends when the guard is dropped.
     #[inline]
     pub fn write(&self) -> WriteGuard<'_, W> {
@@ -111,7 +111,7 @@ impl<W: SequenceWord> Sequence<W> {
 /// A write in progress. Dropping the guard ends the write.
 #[derive(Debug)]
 #[must_use = "the write section is over at once"]
-pub struct WriteGuard<'a, W: SequenceWord>(&'a Sequence<W>);
+pub struct WriteGuard<'a, W: SequenceWord>(&'a SeqLockOf<W>);
 
 impl<W: SequenceWord> Drop for WriteGuard<'_, W> {
     #[inline]

@@ -10,6 +10,7 @@ mod nested;
 mod quick;
 mod reading;
 mod root;
+mod state;
 mod straight;
 
 use std::fmt;
@@ -34,9 +35,10 @@ use self::quick::{begin_quick, end_quick};
 pub(crate) use self::reading::REUSE;
 use self::reading::reused;
 use self::root::{Closing, PollWaker, close_root, leave_task, open_root, outlast, told_of};
+pub(crate) use self::state::OWN_BYTES;
+use self::state::{CallState, Owned};
 use crate::features;
 use crate::hot::events::{self, marked_calls};
-use crate::hot::never_polled;
 use crate::hot::pause::{self, PausedPoll};
 use crate::hot::probe::Probe;
 use crate::hot::proc::{Proc, StaticProc};
@@ -82,33 +84,8 @@ where
     }
 }
 
-/// The state of a call, which ends with it.
-#[repr(C)]
-struct Owned<P: ProcRef> {
-    state: CallState,
-    proc: P,
-}
-
-/// Accounting state of a call, apart from its future.
-///
-/// A call is moved a few times before its first poll, so the state is small. The functions that
-/// write it are not passed its address, so that the compiler can elide most of these moves.
-#[derive(Debug)]
-#[repr(C)]
-struct CallState {
-    account: Account,
-    /// The task of which this call is the root, or the call's branch of a task. Dropped in
-    /// [`forget`], so that a call's drop has nothing else to do afterwards.
-    task: ManuallyDrop<Option<CoveredTask>>,
-}
-
-const _: () = assert!(size_of::<CallState>() == 48);
-
 /// Path of this module, as type names have it.
 const PATH: &str = module_path!();
-
-/// Bytes of a call beside its future.
-pub(crate) const OWN_BYTES: u64 = size_of::<CallState>() as u64;
 
 /// Wraps the future of a call of `proc`; `probe` tells a returned `Err` from other values.
 #[inline]
@@ -192,15 +169,6 @@ where
         // Closed: only a poll that unwinds drops it.
         std::mem::forget(open);
         polled
-    }
-}
-
-impl<P: ProcRef> Drop for Owned<P> {
-    #[inline]
-    fn drop(&mut self) {
-        if self.state.account.is_open() {
-            forget(&mut self.state, self.proc.proc());
-        }
     }
 }
 
@@ -411,54 +379,6 @@ fn open_in(
         proc.is_created_early();
     }
     Some(opened)
-}
-
-/// Records the drop of a call.
-extern "C" fn forget(state: &mut CallState, proc: &'static Proc) {
-    state.cancel(proc);
-    if features::TOKIO
-        && state.account.is_marked()
-        && !switch::is_child()
-        && let Some(proc) = proc.id()
-        && let Some(listener) = marked_calls()
-    {
-        (listener.forgotten)(&state.account, proc);
-        let root = state.task.as_ref().filter(|task| !task.is_branch());
-        root.inspect(|task| (listener.task_over)(task.id()));
-    }
-    *state.task = None;
-}
-
-impl CallState {
-    fn cancel(&mut self, proc: &'static Proc) {
-        let epoch = self.account.epoch();
-        if switch::epoch() != Some(epoch) || !self.account.is_live(epoch) {
-            return;
-        }
-        let Some(proc) = proc.id() else { return };
-        let is_root = self.task.as_ref().is_some_and(|task| !task.is_branch());
-        let account = &mut self.account;
-        let drop_in = |thread: &ThreadLedger, account: &mut Account| {
-            let maker = thread.ledger.maker(account);
-            thread.ledger.drop_call(account, proc, clock::ticks());
-            events::call(|| CallEvent::Drop);
-            if is_root {
-                thread.ledger.note_root_drop();
-            }
-            if features::SERVER && !account.is_polled() {
-                never_polled::unpolled(&thread.ledger, proc, maker);
-            }
-            if features::TOKIO
-                && account.is_marked()
-                && let Some(listener) = marked_calls()
-            {
-                (listener.dropped)(thread, account, proc);
-            }
-        };
-        if thread::with(epoch, |thread| drop_in(thread, account)).is_none() {
-            thread::with_stray(epoch, |thread| drop_in(thread, account));
-        }
-    }
 }
 
 /// An open frame. If it is dropped before its end, its poll unwound or was torn down.

@@ -34,7 +34,7 @@ impl Link {
 }
 
 impl<V, T: ?Sized> IntentTarget<V> for T {
-    type Seen = Unobserved;
+    type Observation = Unobserved;
 
     fn resource_ref(&self) -> ResourceRef<'_> {
         ResourceRef(PhantomData)

@@ -13,7 +13,7 @@ pub use crate::resource::{Link, ResourceRef};
 macro_rules! pointers {
     ($($Pointer:ty)*) => {$(
         impl<V, T: IntentTarget<V> + ?Sized> IntentTarget<V> for $Pointer {
-            type Seen = T::Seen;
+            type Observation = T::Observation;
 
             #[inline]
             fn resource_ref(&self) -> ResourceRef<'_> {
@@ -28,7 +28,7 @@ pointers! { &T  &mut T  Arc<T>  Box<T>  Rc<T> }
 macro_rules! unseen {
     ($($Verb:ident: $([$($T:ident)?] $Type:ty),*;)*) => {$($(
         impl<$($T: ?Sized)?> IntentTarget<verb::$Verb> for $Type {
-            type Seen = Unobserved;
+            type Observation = Unobserved;
 
             #[inline]
             fn resource_ref(&self) -> ResourceRef<'_> {
@@ -41,7 +41,7 @@ macro_rules! unseen {
 macro_rules! unseen_ends {
     ($($Verb:ident: $($Type:ident)::*;)*) => {$(
         impl<T> IntentTarget<verb::$Verb> for tokio::sync::$($Type)::*<T> {
-            type Seen = Unobserved;
+            type Observation = Unobserved;
 
             #[inline]
             fn resource_ref(&self) -> ResourceRef<'_> {

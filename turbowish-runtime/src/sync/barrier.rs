@@ -34,7 +34,7 @@ impl Barrier {
 }
 
 impl IntentTarget<verb::Wait> for Barrier {
-    type Seen = Observed;
+    type Observation = Observed;
 
     fn resource_ref(&self) -> ResourceRef<'_> {
         self.resource.resource_ref()

@@ -270,7 +270,7 @@ impl<T> fmt::Debug for Receiver<T> {
 }
 
 impl<T> IntentTarget<verb::Send> for Sender<T> {
-    type Seen = Observed;
+    type Observation = Observed;
 
     fn resource_ref(&self) -> ResourceRef<'_> {
         self.tx.resource_ref()
@@ -278,7 +278,7 @@ impl<T> IntentTarget<verb::Send> for Sender<T> {
 }
 
 impl<T> IntentTarget<verb::Recv> for Receiver<T> {
-    type Seen = Observed;
+    type Observation = Observed;
 
     fn resource_ref(&self) -> ResourceRef<'_> {
         self.rx.resource_ref()

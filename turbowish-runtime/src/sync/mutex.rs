@@ -143,7 +143,7 @@ impl<T: ?Sized> Mutex<T> {
 }
 
 impl<T: ?Sized> IntentTarget<verb::Lock> for Mutex<T> {
-    type Seen = Observed;
+    type Observation = Observed;
 
     fn resource_ref(&self) -> ResourceRef<'_> {
         self.resource.resource_ref()

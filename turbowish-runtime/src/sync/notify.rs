@@ -87,7 +87,7 @@ impl Default for Notify {
 }
 
 impl IntentTarget<verb::Wait> for Notify {
-    type Seen = Observed;
+    type Observation = Observed;
 
     fn resource_ref(&self) -> ResourceRef<'_> {
         self.resource.resource_ref()

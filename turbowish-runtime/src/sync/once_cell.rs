@@ -162,7 +162,7 @@ impl<T> OnceCell<T> {
 }
 
 impl<T> IntentTarget<verb::Wait> for OnceCell<T> {
-    type Seen = Observed;
+    type Observation = Observed;
 
     fn resource_ref(&self) -> ResourceRef<'_> {
         self.resource.resource_ref()

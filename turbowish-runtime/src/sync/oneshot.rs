@@ -233,7 +233,7 @@ impl<T: fmt::Debug> fmt::Debug for Receiver<T> {
 }
 
 impl<T> IntentTarget<verb::Send> for Sender<T> {
-    type Seen = Observed;
+    type Observation = Observed;
 
     fn resource_ref(&self) -> ResourceRef<'_> {
         self.side.0.resource.meant_briefly()
@@ -241,7 +241,7 @@ impl<T> IntentTarget<verb::Send> for Sender<T> {
 }
 
 impl<T> IntentTarget<verb::Recv> for Receiver<T> {
-    type Seen = Observed;
+    type Observation = Observed;
 
     fn resource_ref(&self) -> ResourceRef<'_> {
         self.side.0.resource.meant_briefly()

@@ -207,7 +207,7 @@ impl<T: ?Sized> RwLock<T> {
 }
 
 impl<T: ?Sized> IntentTarget<verb::Read> for RwLock<T> {
-    type Seen = Observed;
+    type Observation = Observed;
 
     fn resource_ref(&self) -> ResourceRef<'_> {
         self.resource.resource_ref()
@@ -215,7 +215,7 @@ impl<T: ?Sized> IntentTarget<verb::Read> for RwLock<T> {
 }
 
 impl<T: ?Sized> IntentTarget<verb::Write> for RwLock<T> {
-    type Seen = Observed;
+    type Observation = Observed;
 
     fn resource_ref(&self) -> ResourceRef<'_> {
         self.resource.resource_ref()

@@ -296,7 +296,7 @@ impl Semaphore {
 }
 
 impl IntentTarget<verb::Acquire> for Semaphore {
-    type Seen = Observed;
+    type Observation = Observed;
 
     fn resource_ref(&self) -> ResourceRef<'_> {
         self.resource.resource_ref()

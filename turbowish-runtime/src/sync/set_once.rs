@@ -81,7 +81,7 @@ impl<T> SetOnce<T> {
 }
 
 impl<T> IntentTarget<verb::Wait> for SetOnce<T> {
-    type Seen = Observed;
+    type Observation = Observed;
 
     fn resource_ref(&self) -> ResourceRef<'_> {
         self.resource.resource_ref()

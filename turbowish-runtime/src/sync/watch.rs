@@ -240,7 +240,7 @@ impl<T: fmt::Debug> fmt::Debug for Receiver<T> {
 }
 
 impl<T> IntentTarget<verb::Send> for Sender<T> {
-    type Seen = Observed;
+    type Observation = Observed;
 
     fn resource_ref(&self) -> ResourceRef<'_> {
         self.tx.resource_ref()
@@ -248,7 +248,7 @@ impl<T> IntentTarget<verb::Send> for Sender<T> {
 }
 
 impl<T> IntentTarget<verb::Recv> for Receiver<T> {
-    type Seen = Observed;
+    type Observation = Observed;
 
     fn resource_ref(&self) -> ResourceRef<'_> {
         self.rx.resource_ref()

@@ -168,7 +168,7 @@ macro_rules! receivers {
         }
 
         impl<T> IntentTarget<verb::Recv> for $Receiver<T> {
-            type Seen = Observed;
+            type Observation = Observed;
 
             fn resource_ref(&self) -> ResourceRef<'_> {
                 self.rx.resource_ref()

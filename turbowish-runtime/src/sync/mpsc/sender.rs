@@ -247,7 +247,7 @@ impl<T> fmt::Debug for Sender<T> {
 }
 
 impl<T> IntentTarget<verb::Send> for Sender<T> {
-    type Seen = Observed;
+    type Observation = Observed;
 
     fn resource_ref(&self) -> ResourceRef<'_> {
         self.tx.resource_ref()

@@ -86,7 +86,7 @@ impl<T> fmt::Debug for UnboundedSender<T> {
 }
 
 impl<T> IntentTarget<verb::Send> for UnboundedSender<T> {
-    type Seen = Observed;
+    type Observation = Observed;
 
     fn resource_ref(&self) -> ResourceRef<'_> {
         self.tx.resource_ref()
