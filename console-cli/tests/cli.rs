@@ -45,6 +45,18 @@ fn tables() {
 }
 
 #[test]
+fn who_delayed_whom() {
+    check("delays", &["query", "delays"]);
+    check(
+        "delays_csv",
+        &["query", "delays", "-o", "csv", "-f", "behind:snapshot"],
+    );
+    let record = Host::with_kv().stdout(&["query", "proc", "serve"]);
+    let line = "  ready for 1.20 s in all, 1.10 s of it behind kv::snapshot::write";
+    assert!(record.lines().any(|seen| seen == line), "{record}");
+}
+
+#[test]
 fn counters_and_gauges() {
     check("counters", &["query", "counters"]);
     check(

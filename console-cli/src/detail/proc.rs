@@ -93,7 +93,7 @@ fn ready(row: &ProcRow, beside: &DetailContext<'_>) -> Option<RichLine> {
         .iter()
         .filter(|delay| delay.victim == row.proc);
     let most = own.max_by_key(|delay| delay.time_ns)?;
-    let all = beside.time(row.ready_latency.sum_ns);
+    let all = beside.time(most.ready_ns);
     let part = beside.time(most.time_ns);
     let line = RichLine::default()
         .label("  ready")

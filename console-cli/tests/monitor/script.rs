@@ -2,8 +2,8 @@
 
 use turbowish_model::snapshot::quantile::Distribution;
 use turbowish_model::snapshot::{
-    Accounting, AwaitRow, CounterRow, MetricKind, Overhead, Page, Place, ProcRow, Process,
-    Snapshot, Spot, StackRow, TaskRow, TaskState, TasksByState, Worker,
+    Accounting, AwaitRow, CounterRow, DelayRow, MetricKind, Overhead, Page, Place, ProcRow,
+    Process, Snapshot, Spot, StackRow, TaskRow, TaskState, TasksByState, Worker,
 };
 
 const US: u64 = 1_000;
@@ -248,6 +248,22 @@ fn counters() -> Vec<CounterRow> {
     ]
 }
 
+/// What connections were behind.
+fn delays() -> Vec<DelayRow> {
+    let behind = |behind: &str, time_ns, polls| DelayRow {
+        victim: "kv::conn::serve".to_owned(),
+        behind: behind.to_owned(),
+        time_ns,
+        ready_ns: 1_200 * MS,
+        share_ppm: time_ns * 1_000_000 / (1_200 * MS),
+        polls,
+    };
+    vec![
+        behind("kv::snapshot::write", 1_100 * MS, 940),
+        behind(turbowish_model::snapshot::delays::IDLE, 72 * MS, 1_310),
+    ]
+}
+
 fn page<R>(rows: Vec<R>) -> Page<R> {
     Page {
         total: rows.len() as u64,
@@ -296,6 +312,7 @@ pub(crate) fn kv() -> Snapshot {
         tasks: page(tasks()),
         awaits: page(awaits()),
         counters: page(counters()),
+        delays: page(delays()),
         ..Snapshot::default()
     }
 }

@@ -358,7 +358,7 @@ fn mistakes_on_the_command_line_of_a_check_are_named() {
         (
             &["--max", "hold_p99<1ms"],
             2,
-            "\"hold_p99<1ms\" is not a limit; write TABLE.COLUMN OP VALUE, such as procs.hold_p99 < 10ms; tables: procs, tasks, resources, awaits, alerts, counters",
+            "\"hold_p99<1ms\" is not a limit; write TABLE.COLUMN OP VALUE, such as procs.hold_p99 < 10ms; tables: procs, tasks, resources, awaits, alerts, counters, delays",
         ),
         (
             &["--filter", "kv"],
@@ -569,6 +569,7 @@ fn a_file_is_no_different_from_itself() {
         ("awaits", 2),
         ("alerts", 3),
         ("counters", 4),
+        ("delays", 2),
     ] {
         let files = Files::of(&[("a.json", &query(&host, table))]);
         let path = files.path("a.json");
@@ -786,7 +787,7 @@ fn a_watch_prints_a_document_a_line() {
         (
             &["4242", "rpocs"][..],
             2,
-            "no such table rpocs; tables: procs, tasks, resources, awaits, alerts, counters",
+            "no such table rpocs; tables: procs, tasks, resources, awaits, alerts, counters, delays",
         ),
         (
             &["4242", "procs", "tasks", "-c", "proc"],

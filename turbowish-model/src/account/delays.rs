@@ -120,14 +120,14 @@ const ORDINARY: u32 = CELLS as u32 / 4 * 3;
 /// The delays of one thread: written by that thread alone, within the write sections of its
 /// ledger.
 pub(crate) struct DelayTable {
-    cells: [Cell; CELLS],
+    cells: [DelayCell; CELLS],
     /// What has no cell.
-    rest: Cell,
+    rest: DelayCell,
     used: OwnU32,
 }
 
 #[derive(Default)]
-struct Cell {
+struct DelayCell {
     /// The key's word; 0 is a free cell.
     key: AtomicU32,
     polls: AtomicU64,
@@ -137,8 +137,8 @@ struct Cell {
 impl Default for DelayTable {
     fn default() -> Self {
         let table = Self {
-            cells: core::array::from_fn(|_| Cell::default()),
-            rest: Cell::default(),
+            cells: core::array::from_fn(|_| DelayCell::default()),
+            rest: DelayCell::default(),
             used: OwnU32::new(0),
         };
         let nobody = DelayKey {
@@ -165,7 +165,7 @@ impl DelayTable {
     }
 
     /// The cell of a key, or a free one if fewer than `limit` are in use.
-    fn cell(&self, key: u32, limit: u32) -> Option<&Cell> {
+    fn cell(&self, key: u32, limit: u32) -> Option<&DelayCell> {
         const GOLDEN: u32 = 0x9e37_79b9;
         let first = (key.wrapping_mul(GOLDEN) >> 16) as usize;
         let cells = (0..CELLS).map(|step| &self.cells[(first + step) % CELLS]);
@@ -198,7 +198,7 @@ impl DelayTable {
     }
 }
 
-impl Cell {
+impl DelayCell {
     fn read(&self) -> (u32, DelayStats) {
         let stats = DelayStats {
             polls: self.polls.load(Relaxed),

@@ -77,6 +77,13 @@ struct AwaitStackOfPoll {
     await_stack: AwaitStack,
 }
 
+/// What the thread keeps of its past.
+#[derive(Default)]
+struct ThreadPast {
+    drop: LastDrop,
+    shares: Shares,
+}
+
 /// One thread's ledger. The module documentation states which thread may write and which may read.
 #[repr(C, align(64))]
 pub struct Ledger {
@@ -93,9 +100,8 @@ pub struct Ledger {
     pub(crate) rows: Pages<PathCounters, { chunks(PATH_IDS) }>,
     pub(crate) procs: Pages<ProcCounters, { chunks(PROC_LIMIT) }>,
     capture: Capture,
-    fall: LastDrop,
     anomalies: [AtomicU64; ANOMALIES],
-    shares: Shares,
+    past: ThreadPast,
 }
 
 impl Ledger {
@@ -121,9 +127,8 @@ impl Ledger {
             rows: Pages::default(),
             procs: Pages::default(),
             capture: Capture::default(),
-            fall: LastDrop::default(),
             anomalies: core::array::from_fn(|_| AtomicU64::new(0)),
-            shares: Shares::default(),
+            past: ThreadPast::default(),
         }
     }
 

@@ -219,12 +219,12 @@ impl Ledger {
     #[inline(always)]
     pub(super) fn pass(&self, path: PathId, hold: u64, end: u64) {
         add(&self.time.busy, hold);
-        self.shares.recent.push(path, hold, end);
+        self.past.shares.recent.push(path, hold, end);
     }
 
     /// Adds the thread's delays to `into`.
     pub(crate) fn read_delays(&self, into: &mut Delays, relax: &mut dyn FnMut()) {
-        if let Some(late) = self.shares.late.get() {
+        if let Some(late) = self.past.shares.late.get() {
             late.table.read(&self.sequence, into, relax);
         }
     }
@@ -243,13 +243,13 @@ impl Ledger {
 
     #[inline(never)]
     fn share_out(&self, victim: u32, latency: u64) {
-        let (shares, until) = (&self.shares, self.latest());
+        let (shares, until) = (&self.past.shares, self.latest());
         let since = until.saturating_sub(latency);
         let late = shares.late.get_or_init(Box::default);
         late.take_in(&shares.recent, |path| self.root_of(path));
         let (mut ran, earlier) = late.ran_since(&shares.recent, since);
         if self.depth() > 0 {
-            // Around a poll that another one drives; otherwise it is this one, which has just begun.
+            // The poll around this one, or this one, which has just begun.
             let bottom = self.frames.at(0);
             let open = until.saturating_sub(bottom.start.load(Relaxed).max(since));
             if open > 0 {

@@ -32,7 +32,7 @@ impl Ledger {
     /// Records the drop of a call that was suspended, in the poll of `top`. Must be called within
     /// the write section of the drop.
     pub(super) fn fall(&self, top: &Frame, suspended: u64, proc: u32) {
-        let fall = &self.fall;
+        let fall = &self.past.drop;
         let event = self.event();
         let goes_on = event == fall.event.load(Relaxed).wrapping_add(1);
         fall.event.store(event, Relaxed);
@@ -48,14 +48,14 @@ impl Ledger {
 
     /// Removes the group's head: the call dropped last was the root of a task and is no branch.
     pub fn note_root_drop(&self) {
-        self.fall.head.store(0, Relaxed);
+        self.past.drop.head.store(0, Relaxed);
     }
 
     /// The group of the last drop; `None` unless that drop was this thread's last event, the call
     /// was suspended and it was polled at the await point of the innermost open poll.
     #[must_use]
     pub fn fallen(&self) -> Option<DropGroup> {
-        let fall = &self.fall;
+        let fall = &self.past.drop;
         let is_last = self.event() == fall.event.load(Relaxed);
         let head = fall.head.load(Relaxed).checked_sub(1).filter(|_| is_last)?;
         let number = fall.number.load(Relaxed);
