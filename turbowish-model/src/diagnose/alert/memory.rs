@@ -9,7 +9,7 @@ use alloc::string::String;
 
 pub(super) use self::counts::TaskCounts;
 use self::counts::{ProcCounts, Rolling};
-pub(super) use self::growth::{Grown, Growth};
+pub(super) use self::growth::{Grown, TaskGrowth};
 use self::run_delay::RunDelays;
 use super::finding::leaves;
 use super::limits::{Limit, Limits};
@@ -32,7 +32,7 @@ pub(super) struct Memory {
     tasks: Map<u64, TaskPace>,
     procs: Map<String, ProcPace>,
     /// Number of tasks by the path of their root.
-    pub(super) roots: Map<String, Growth>,
+    pub(super) roots: Map<String, TaskGrowth>,
     resources: Map<u64, Channel>,
     pub(super) orders: Orders,
     pub(super) run_delays: RunDelays,

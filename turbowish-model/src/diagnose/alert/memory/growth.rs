@@ -13,7 +13,7 @@ const PATIENCE: u64 = 4;
 /// The growth of the tasks of one root, window by window. A window lasts until enough tasks were
 /// spawned in it, so that a slow leak is seen, too.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::diagnose::alert) struct Growth {
+pub(in crate::diagnose::alert) struct TaskGrowth {
     /// Start of the window in progress.
     window: RootState,
     /// Start of the first of `windows`.
@@ -63,7 +63,7 @@ impl RootState {
     }
 }
 
-impl Growth {
+impl TaskGrowth {
     const fn new(state: RootState) -> Self {
         Self {
             window: state,
@@ -108,7 +108,7 @@ impl Growth {
 }
 
 /// Records the number of tasks of each root. A root that is missing has no tasks.
-pub(super) fn record(known: &mut Map<String, Growth>, situation: &Situation, limits: &Limits) {
+pub(super) fn record(known: &mut Map<String, TaskGrowth>, situation: &Situation, limits: &Limits) {
     let mut before = core::mem::take(known);
     for root in &situation.roots {
         let state = RootState::of(root, situation.now);
@@ -117,7 +117,7 @@ pub(super) fn record(known: &mut Map<String, Growth>, situation: &Situation, lim
                 growth.record(state, limits);
                 growth
             }
-            None => Growth::new(state),
+            None => TaskGrowth::new(state),
         };
         known.insert(root.path.clone(), growth);
     }
