@@ -253,12 +253,12 @@ async fn a_preempted_poll_is_told_as_run_delay() {
     let program = Program::start(env!("CARGO_BIN_EXE_preempted"), "").await;
     // However much of the core it is left.
     let told = |alert: &Alert| {
-        let machine = "The kernel did not run thread main for ";
+        let machine = "The kernel did not run w0 (thread main) for ";
         let alike = |fix: &String| fix.contains("spawn_blocking");
         alert.pitfall.id() == "blocked_worker"
             && alert
                 .title
-                .starts_with("blocked worker main: the kernel did not run it for ")
+                .starts_with("blocked worker w0: the kernel did not run it for ")
             && alert.why.contains(machine)
             && alert.fixes.iter().any(|fix| fix.contains("more cores"))
             && !alert.fixes.iter().any(alike)

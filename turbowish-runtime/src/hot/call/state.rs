@@ -17,8 +17,9 @@ use crate::hot::{clock, switch, thread};
 /// The state of a call, which ends with it.
 #[repr(C)]
 pub(super) struct Owned<P: ProcRef> {
-    pub(super) state: CallState,
+    // Before the state, which the future follows in any case.
     pub(super) proc: P,
+    pub(super) state: CallState,
 }
 
 /// Accounting state of a call, apart from its future.
