@@ -16,7 +16,7 @@ Usage: benches/parked.sh [--tasks N] [--seconds N]
 Fails if a task costs more than BOUND bytes over the plain program at the last look, if the most that there was (peak) is more than
 PEAK bytes a task, or if the last look has more than GROWTH bytes a task over that at 2 s.
 
-Environment: BOUND [default: 470], PEAK [default: 490], GROWTH [default: 40]
+Environment: BOUND [default: 360], PEAK [default: 380], GROWTH [default: 40]
 TEXT
 }
 
@@ -36,8 +36,8 @@ while [[ $# -gt 0 ]]; do
     esac
 done
 [[ $tasks =~ ^[1-9][0-9]*$ && $seconds =~ ^[0-9]+$ && $seconds -ge 3 ]] || { usage >&2; exit 2; }
-bound=${BOUND:-470}
-most=${PEAK:-490}
+bound=${BOUND:-360}
+most=${PEAK:-380}
 growth=${GROWTH:-40}
 
 bench=$PWD/target/bench
