@@ -100,6 +100,6 @@ fn main() {
     // Without room for intents, which have no effect on tokio's own primitives.
     let on = tokio::sync::Notify::new();
     let below = size_of_val(&plain::signal_below(&on)) + 2 * STATE;
-    assert_eq!(size_of_val(&instrumented::signal_below(&on)), below);
+    assert!(size_of_val(&instrumented::signal_below(&on)) <= below);
     check("pattern", 1, plain::pattern(([0; 512], 0)), instrumented::pattern(([0; 512], 0)));
 }
