@@ -74,7 +74,7 @@ fn loom_a_task_is_read_as_it_was_between_two_events() {
             })
         };
         cell.begin(1, 6, 10);
-        cell.end(15, 5, 5, &table, |stack| {
+        cell.end(15, 5, 5).publish(&table, |stack| {
             stack.push(AwaitFrame {
                 level: 0,
                 proc: 3,
@@ -82,7 +82,6 @@ fn loom_a_task_is_read_as_it_was_between_two_events() {
                 direct: true,
                 since: 15,
             });
-            true
         });
         reader.join().expect("the reader");
     });

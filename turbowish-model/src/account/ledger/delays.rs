@@ -20,6 +20,8 @@ use crate::account::paths::{PathId, PathKind};
 
 /// Polls that are kept: all values of the ring's position.
 const RECENT: usize = 1 << u8::BITS;
+/// Room for them: loom's stacks are small, and its models have few polls.
+const ROOM: usize = if cfg!(all(test, loom)) { BLOCK } else { RECENT };
 /// Polls after which the sums are noted down.
 const BLOCK: usize = 16;
 const MARKS: usize = RECENT / BLOCK;
@@ -31,19 +33,19 @@ const OTHER: usize = ROOTS - 1;
 struct Recent {
     /// Where the next one goes; behind it is the oldest one.
     next: AtomicU8,
-    ends: [AtomicU64; RECENT],
-    holds: [AtomicU64; RECENT],
+    ends: [AtomicU64; ROOM],
+    holds: [AtomicU64; ROOM],
     /// Paths of their first frames, or of await points of these.
-    paths: [AtomicU32; RECENT],
+    paths: [AtomicU32; ROOM],
 }
 
 impl Default for Recent {
     fn default() -> Self {
         Self {
             next: AtomicU8::new(0),
-            ends: [const { AtomicU64::new(0) }; RECENT],
-            holds: [const { AtomicU64::new(0) }; RECENT],
-            paths: [const { AtomicU32::new(0) }; RECENT],
+            ends: [const { AtomicU64::new(0) }; ROOM],
+            holds: [const { AtomicU64::new(0) }; ROOM],
+            paths: [const { AtomicU32::new(0) }; ROOM],
         }
     }
 }
