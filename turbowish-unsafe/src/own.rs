@@ -62,14 +62,7 @@ impl<T> Own<T> {
 /// Runs `f` with the object to which this thread refers; `None` if there is none.
 #[inline(always)]
 pub fn with<T, R>(own: &'static LocalKey<Own<T>>, f: impl FnOnce(&T) -> R) -> Option<R> {
-    // Small closures: the compiler inlines no large ones here.
-    let object = own.with(Own::enter);
-    // SAFETY: The pointer is null or from `Arc::into_raw`, and its `Own` has one reference count
-    // until `replace`, which refuses as long as there is a user.
-    let result = unsafe { object.as_ref() }.map(f);
-    // If `f` unwinds there is a user for ever, and the object stays.
-    own.with(Own::leave);
-    result
+    with_fitting(own, |_| true, || None, f)
 }
 
 /// Like [`with`], with an object that fits. If there is none, `replace` may bring one; it returns
@@ -81,19 +74,22 @@ pub fn with_fitting<T, R>(
     replace: impl FnOnce() -> Option<()>,
     f: impl FnOnce(&T) -> R,
 ) -> Option<R> {
+    // SAFETY: A pointer from `enter` is null or from `Arc::into_raw`, and its `Own` has one
+    // reference count until `replace`, which refuses as long as there is a user.
+    let is_fit = |object: *const T| unsafe { object.as_ref() }.is_some_and(&fits);
+    // Small closures: the compiler inlines no large ones here.
     let mut object = own.with(Own::enter);
-    // SAFETY: As in `with`: between `enter` and `leave`.
-    if !unsafe { object.as_ref() }.is_some_and(&fits) {
+    if !is_fit(object) {
         own.with(Own::leave);
         replace()?;
         object = own.with(Own::enter);
-        // SAFETY: As above.
-        if !unsafe { object.as_ref() }.is_some_and(&fits) {
+        if !is_fit(object) {
             object = ptr::null();
         }
     }
-    // SAFETY: As above.
+    // SAFETY: As above: the last `enter` has no `leave` yet.
     let result = unsafe { object.as_ref() }.map(f);
+    // If `f` unwinds there is a user for ever, and the object stays.
     own.with(Own::leave);
     result
 }

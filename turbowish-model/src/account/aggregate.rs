@@ -49,6 +49,17 @@ pub struct Growth {
     pub delays: Delays,
 }
 
+/// Adds the values of `other`, key by key.
+fn merge_each<K: Ord + Copy, V: Default>(
+    own: &mut Map<K, V>,
+    other: &Map<K, V>,
+    merge: fn(&mut V, &V),
+) {
+    for (key, more) in other {
+        merge(own.entry(*key).or_default(), more);
+    }
+}
+
 impl Growth {
     /// Adds the growth of another stretch of time.
     pub fn append(&mut self, other: &Self) {
@@ -58,12 +69,8 @@ impl Growth {
                 None => self.procs.push((*id, proc.clone())),
             }
         }
-        for (key, metric) in &other.metrics {
-            self.metrics.entry(*key).or_default().merge(metric);
-        }
-        for (key, delay) in &other.delays {
-            self.delays.entry(*key).or_default().merge(delay);
-        }
+        merge_each(&mut self.metrics, &other.metrics, MetricStats::merge);
+        merge_each(&mut self.delays, &other.delays, DelayStats::merge);
     }
 }
 
@@ -85,12 +92,8 @@ impl Aggregate {
         for (count, more) in self.anomalies.iter_mut().zip(&other.anomalies) {
             *count += more;
         }
-        for (key, metric) in &other.metrics {
-            self.metrics.entry(*key).or_default().merge(metric);
-        }
-        for (key, delay) in &other.delays {
-            self.delays.entry(*key).or_default().merge(delay);
-        }
+        merge_each(&mut self.metrics, &other.metrics, MetricStats::merge);
+        merge_each(&mut self.delays, &other.delays, DelayStats::merge);
     }
 
     /// Turns moments into times: live calls and open waits count up to `now`.

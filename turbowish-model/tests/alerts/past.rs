@@ -29,6 +29,21 @@ fn stage() -> SituationBuilder {
     stage
 }
 
+/// `hog` has a lock that `locked` waits for.
+fn stage_with_lock() -> SituationBuilder {
+    let mut stage = stage();
+    stage.task("locked", "conn.rs:2 db.lock()");
+    stage.mutex("db");
+    stage.locks("hog", "db");
+    stage.waits("locked", Role::Lock, "db");
+    stage
+}
+
+fn behind(alert: &Alert) -> Vec<&str> {
+    let tasks = alert.behind.tasks.iter();
+    tasks.map(|task| task.name.as_str()).collect()
+}
+
 fn only(play: &mut Play) -> Alert {
     let past = play.past();
     let [alert]: &[Alert] = &past else {
@@ -44,13 +59,9 @@ fn titles(play: &mut Play) -> Vec<String> {
 
 #[test]
 fn a_stall_is_kept_as_it_was() {
-    let mut stage = stage();
+    let mut stage = stage_with_lock();
     stage.task("woken", "conn.rs:1 read()");
-    stage.task("locked", "conn.rs:2 db.lock()");
     stage.task("idle", "conn.rs:3 read()");
-    stage.mutex("db");
-    stage.locks("hog", "db");
-    stage.waits("locked", Role::Lock, "db");
     let mut play = Play::new(stage);
     play.until(60_000, |stage, ms| {
         stall(stage, ms, (0, 1_480));
@@ -81,10 +92,10 @@ fn a_stall_is_kept_as_it_was() {
     );
     assert_eq!(alert.named(PartyKind::Worker), ["w0"]);
     assert_eq!(alert.named(PartyKind::Task), ["hog"]);
-    let at = alert.at.expect("where it was");
-    assert_eq!(at.place.expect("an await point").expr, "self.db.lock()");
-    let behind = alert.behind.tasks.iter().map(|task| task.name.as_str());
-    assert_eq!(behind.collect::<Vec<_>>(), ["locked", "woken"]);
+    let at = alert.at.as_ref().expect("where it was");
+    let place = at.place.as_ref().expect("an await point");
+    assert_eq!(place.expr, "self.db.lock()");
+    assert_eq!(behind(&alert), ["locked", "woken"]);
     assert_eq!(alert.fixes.len(), 2);
 }
 
@@ -92,12 +103,7 @@ fn a_stall_is_kept_as_it_was() {
 /// waiters.
 #[test]
 fn who_waited_is_kept_if_the_last_look_came_too_late() {
-    let mut stage = stage();
-    stage.task("locked", "conn.rs:2 db.lock()");
-    stage.mutex("db");
-    stage.locks("hog", "db");
-    stage.waits("locked", Role::Lock, "db");
-    let mut play = Play::new(stage);
+    let mut play = Play::new(stage_with_lock());
     play.until(60_000, |stage, ms| {
         stall(stage, ms, (0, 1_480));
         if ms > 1_240 {
@@ -106,8 +112,7 @@ fn who_waited_is_kept_if_the_last_look_came_too_late() {
     });
     let alert = only(&mut play);
     assert_eq!(alert.held_ns, 1_480 * MS);
-    let behind = alert.behind.tasks.iter().map(|task| task.name.as_str());
-    assert_eq!(behind.collect::<Vec<_>>(), ["locked"]);
+    assert_eq!(behind(&alert), ["locked"]);
 }
 
 /// Another worker is in a poll: who else was woken may wait for that one.

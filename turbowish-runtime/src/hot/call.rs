@@ -200,10 +200,7 @@ extern "C" fn begin<'a, 'b>(
     proc: &'static Proc,
     bytes: usize,
     waker: &'a Waker,
-) -> Result<BorrowedWaker<'b>, PausedPoll>
-where
-    'a: 'b,
-{
+) -> Result<BorrowedWaker<'b>, PausedPoll> {
     let Some(epoch) = switch::epoch() else {
         child::tell();
         return Ok(BorrowedWaker::same(waker));
@@ -228,10 +225,7 @@ extern "C" fn begin_call<'a, 'b>(
     epoch: u32,
     bytes: usize,
     waker: &'a Waker,
-) -> Result<BorrowedWaker<'b>, PausedPoll>
-where
-    'a: 'b,
-{
+) -> Result<BorrowedWaker<'b>, PausedPoll> {
     let state = &mut *open.state;
     let begun = thread::with_current(epoch, |thread| {
         begin_quick(thread, state, proc, epoch, waker)
@@ -297,10 +291,7 @@ extern "C" fn begin_any<'a, 'b>(
     epoch: u32,
     bytes: usize,
     waker: &'a Waker,
-) -> Result<BorrowedWaker<'b>, PausedPoll>
-where
-    'a: 'b,
-{
+) -> Result<BorrowedWaker<'b>, PausedPoll> {
     let covered = open.state.task.as_ref().map(CoveredTask::covered);
     pause::look(covered, waker)?;
     if covered.is_none() && open.state.account.is_live(epoch) {

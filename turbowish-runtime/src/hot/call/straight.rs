@@ -126,7 +126,8 @@ pub(super) fn end_root(epoch: u32, state: &mut CallState, closing: &Closing<'_>)
 fn settle_root(thread: &ThreadLedger, state: &mut CallState, closing: &Closing<'_>) {
     let ledger = &thread.ledger;
     let span = ledger.end_straight(&mut state.account);
-    let proc = state.task.as_ref().map_or(0, |task| task.root());
+    // The frame is that of the call that had something to do.
+    let proc = |state: &CallState| state.task.as_ref().map_or(0, |task| task.root());
     close_span(thread, state, proc, &span, closing);
 }
 
@@ -138,7 +139,6 @@ pub(super) fn end_of_root(
     state: &mut CallState,
     closing: &Closing<'_>,
 ) -> bool {
-    let proc = thread.ledger.proc_at(0);
     let (ledger, account) = (&thread.ledger, &mut state.account);
     let is_over = match closing.end {
         PollEnd::Pending => ledger.suspend_awaited(account, 0, clock::ticks),
@@ -149,20 +149,27 @@ pub(super) fn end_of_root(
         return false;
     }
     settle(false);
-    close_span(thread, state, proc, &ledger.last_span(), closing);
+    close_span(
+        thread,
+        state,
+        |_| ledger.proc_at(0),
+        &ledger.last_span(),
+        closing,
+    );
     true
 }
 
 fn close_span(
     thread: &ThreadLedger,
     state: &mut CallState,
-    proc: u32,
+    proc: impl FnOnce(&CallState) -> u32,
     span: &PollSpan,
     closing: &Closing<'_>,
 ) {
     let ledger = &thread.ledger;
     events::call(|| CallEvent::PollEnd(closing.end));
     if features::TOKIO && state.account.is_marked() {
+        let proc = proc(state);
         close_marked(ledger, state, proc, (0, true), closing.end);
     }
     let charge = Charge {
