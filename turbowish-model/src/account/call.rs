@@ -419,11 +419,11 @@ impl Call {
     #[inline(always)]
     pub(crate) const fn again(&mut self) -> Option<u32> {
         let state = self.state;
-        if state & BELOW_AGE & !(SITE | DIRECT) != PENDING | POLLED {
+        if state & BELOW_AGE & !(SITE | DIRECT | FORK) != PENDING | POLLED {
             return None;
         }
         self.state = state & !PENDING;
-        Some(state & (SITE | DIRECT | PENDING))
+        Some(state & (SITE | DIRECT | FORK | PENDING))
     }
 
     /// Ends the first poll at `t`. The `times` are the running time, the inclusive time and the

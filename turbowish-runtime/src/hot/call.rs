@@ -26,7 +26,7 @@ use turbowish_unsafe::waker::BorrowedWaker;
 
 pub(crate) use self::arrive::is_call;
 pub use self::arrive::{at, within};
-use self::branch::{close_branch, open_branch};
+use self::branch::{close_branch, open_branch, reopen_branch, suspend_branch};
 use self::create::create;
 pub use self::entered::{Entered, enter};
 pub(crate) use self::nested::{is_child, learn};
@@ -313,6 +313,11 @@ extern "C" fn begin_any<'a, 'b>(
                 return Some(depth);
             }
             straight::opened();
+            if let Some(task) = covered
+                && let Some(depth) = reopen_branch(thread, (state, task), proc, waker, given)
+            {
+                return Some(depth);
+            }
             if nested::is_suspect(thread, waker) {
                 return nested::open(thread, state, (proc, bytes), waker, given);
             }
@@ -476,6 +481,9 @@ fn close_in(thread: &ThreadLedger, state: &mut CallState, depth: u32, closing: &
     let end = closing.end;
     let pending = end == PollEnd::Pending;
     if depth == 0 && straight::end_of_root(thread, state, closing) {
+        return;
+    }
+    if pending && depth != 0 && suspend_branch(thread, state, depth, closing.given) {
         return;
     }
     let proc = ledger.proc_at(depth);

@@ -201,8 +201,8 @@ impl TaskEntry {
         let (by, latest) = current::who_and_when();
         let is_own = by != 0 && by == self.task();
         self.count_wake(is_own);
-        if is_own && !self.has(BRANCH) {
-            // It is ready from the end of this poll on, so no clock is read.
+        if is_own {
+            // Its task is ready from the end of this poll on, so no clock is read.
             self.wakes.note(by, || latest);
         } else {
             self.wakes.note(by, clock::ticks);

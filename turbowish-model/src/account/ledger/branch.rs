@@ -5,14 +5,100 @@
 //! from the moment at which a second call is first polled there while another one is pending. A
 //! call that was polled there alone before becomes a branch with its next poll.
 
-use core::sync::atomic::Ordering::Relaxed;
+use core::sync::atomic::Ordering::{Relaxed, Release};
 
 use super::Ledger;
-use super::frame::{BESIDE, BRANCH, FOUND};
+use super::frame::{
+    ARRIVED, BESIDE, BRANCH, COUNTED_BEFORE, FIRST, FOUND, LINKED, OVER, REPATHED, REUSE_DOWN,
+    REUSE_NONE,
+};
+use super::poll_end::record_alone;
+use super::quick::charge;
 use crate::account::branch::Parent;
-use crate::account::call::{DIRECT, FORK, SITE};
+use crate::account::call::{Call, DIRECT, FORK, MARK, SITE};
+use crate::account::counters::{ALONE, Word};
+use crate::account::histogram::add;
+
+/// Flags that make the poll of a branch anything but quick to end.
+const SPECIAL: u32 = ARRIVED | FIRST | FORK | COUNTED_BEFORE | MARK | REPATHED;
 
 impl Ledger {
+    /// Starts a poll of the branch `id`, which waits, in that of the combinator's caller. `now`
+    /// reads the clock. Returns whether it was started.
+    #[inline]
+    pub fn start_branch(
+        &self,
+        call: &mut Call,
+        depth: u32,
+        (proc, id): (u32, u64),
+        now: impl FnOnce() -> u64,
+    ) -> bool {
+        let below = self.frames.in_place(depth.wrapping_sub(1));
+        let (Some(caller), Some(frame)) = (below, self.frames.in_place(depth)) else {
+            return false;
+        };
+        let (path, suspended) = (self.paths.polled_by(call.unit()), call.suspended());
+        let is_fork = caller.place.load(Relaxed) & (FORK | DIRECT) == FORK
+            && self.paths.key(path).parent() == caller.path.load(Relaxed);
+        // One that ended pending in this very poll of its task is no longer where it was shown.
+        let has_waited = |&suspended: &u64| suspended < self.frames.at(0).start.load(Relaxed);
+        let Some(suspended) = suspended.filter(has_waited).filter(|_| is_fork) else {
+            return false;
+        };
+        let Some(place) = call.again() else {
+            return false;
+        };
+        add(&self.time.events, 1);
+        let reuse = match place & DIRECT {
+            0 => REUSE_NONE,
+            _ => REUSE_DOWN,
+        };
+        self.reuse.store(reuse, Relaxed);
+        frame.key.store(id, Relaxed);
+        frame.unit.store(call.unit(), Relaxed);
+        frame.suspended.store(suspended, Relaxed);
+        self.open_frame(frame, path, proc, place | OVER | BRANCH, now());
+        self.depth.store(depth + 1, Release);
+        true
+    }
+
+    /// Ends the innermost poll, that of a branch at `depth`, as pending where it has waited before.
+    /// Returns whether it was ended.
+    #[inline]
+    pub fn suspend_branch(&self, call: &mut Call, depth: u32, now: impl FnOnce() -> u64) -> bool {
+        let Some((frame, place)) = self.plain_top(depth, SPECIAL) else {
+            return false;
+        };
+        let (unit, caller) = (frame.unit.load(Relaxed), depth.wrapping_sub(1));
+        let Some(caller) = self.frames.in_place(caller).filter(|_| unit != 0) else {
+            return false;
+        };
+        let (t, is_again) = self.end_time(now);
+        let (start, nested) = (frame.start.load(Relaxed), frame.nested.load(Relaxed));
+        let waited = start.saturating_sub(frame.suspended.load(Relaxed));
+        let carry = frame.carry.load(Relaxed);
+        let writing = self.write();
+        let hold = self.clamp(t) - start;
+        let t = start + hold;
+        add(&self.time.events, 1);
+        self.depth.store(depth, Relaxed);
+        add(&caller.nested, hold);
+        self.reuse.store(REUSE_NONE, Relaxed);
+        let row = self.row(unit);
+        row.subtract(Word::Waited, hold);
+        row.charge_wait(waited);
+        row.longest(&ALONE, self.time.tick.load(Relaxed), hold);
+        row.add(Word::Waits, 1);
+        record_alone(row, &charge(hold, nested));
+        let passes = is_again && place & (DIRECT | LINKED) == DIRECT | LINKED;
+        call.suspend_again(t, hold - nested, hold + carry, passes);
+        if self.shown.quiet.load(Relaxed) == 0 {
+            self.push_pending(call, frame, place, depth);
+        }
+        drop(writing);
+        true
+    }
+
     /// Marks the await point of the innermost poll as one that polls several calls. Ignored unless
     /// the innermost poll is one of `proc`.
     #[cold]

@@ -157,7 +157,7 @@ impl Ledger {
 
     /// Adds a pending call to the await stack.
     #[inline(always)]
-    fn push_pending(&self, call: &Call, frame: &Frame, place: u32, depth: u32) {
+    pub(super) fn push_pending(&self, call: &Call, frame: &Frame, place: u32, depth: u32) {
         // The base of a root is that of the poll around it again.
         let level = if place & ROOT != 0 {
             0
@@ -494,7 +494,7 @@ fn wall(call: &Call, place: u32, charge: &Charge, t: u64) -> u64 {
 
 /// Records a poll of one level.
 #[inline(always)]
-fn record_alone(row: &PathCounters, charge: &Charge) {
+pub(super) fn record_alone(row: &PathCounters, charge: &Charge) {
     row.add(Word::Polls, 1);
     row.add(Word::Hold, charge.hold);
     record_nested(row, charge);

@@ -35,13 +35,21 @@ impl Ledger {
         self.shown.moved.store(1, Relaxed);
     }
 
+    /// Whether no call of the current task was first polled, ended or reached another await point
+    /// in its root's poll so far.
+    #[inline]
+    #[must_use]
+    pub fn is_unmoved(&self) -> bool {
+        self.shown.moved.load(Relaxed) == 0
+    }
+
     /// Takes this root poll's await stack, without the leading calls that have not moved; `None` if
     /// no call of the task was first polled, ended or reached another await point in this poll.
     #[inline]
     pub fn take_await_stack(&self) -> Option<TakenStack<'_>> {
         let closed = self.frames.at(self.depth() as usize);
         let mark = closed.stack_mark();
-        if self.shown.moved.load(Relaxed) != 0 {
+        if !self.is_unmoved() {
             return Some(TakenStack { ledger: self, mark });
         }
         self.shown.await_stack.truncate(mark);

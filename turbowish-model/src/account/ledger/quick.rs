@@ -17,7 +17,7 @@ use crate::account::histogram::add;
 use crate::account::paths::{PathKey, PathKind, Paths};
 
 /// Flags that make a poll anything but quick to end.
-const SPECIAL: u32 = COUNTED_BEFORE | MARK | REPATHED | FORK | BRANCH;
+const SPECIAL: u32 = COUNTED_BEFORE | MARK | REPATHED | BRANCH;
 
 /// A first poll, in that of the caller.
 const NEW: u32 = FIRST | OVER;
@@ -151,7 +151,7 @@ impl Ledger {
     }
 
     #[inline(always)]
-    fn open_frame(&self, frame: &Frame, path: u32, proc: u32, place: u32, t: u64) {
+    pub(super) fn open_frame(&self, frame: &Frame, path: u32, proc: u32, place: u32, t: u64) {
         frame.path.store(path, Relaxed);
         frame.place.store(place, Relaxed);
         frame.nested.store(0, Relaxed);
@@ -178,12 +178,13 @@ impl Ledger {
         true
     }
 
-    /// The innermost frame and its place, if it is at `depth` and nothing about it is special.
+    /// The innermost frame and its place, if it is at `depth` and has none of the flags that are
+    /// `special`.
     #[inline(always)]
-    fn plain_top(&self, depth: u32) -> Option<(&Frame, u32)> {
+    pub(super) fn plain_top(&self, depth: u32, special: u32) -> Option<(&Frame, u32)> {
         let frame = self.frames.in_place(depth)?;
         let place = frame.place.load(Relaxed);
-        let is_plain = place & SPECIAL == 0
+        let is_plain = place & special == 0
             && self.depth.load(Relaxed) == depth + 1
             && frame.foreign.load(Relaxed) == 0;
         is_plain.then_some((frame, place))
@@ -192,7 +193,7 @@ impl Ledger {
     /// The time of a pending end, and whether it is that of what the call awaits, which has just
     /// ended.
     #[inline(always)]
-    fn end_time(&self, now: impl FnOnce() -> u64) -> (u64, bool) {
+    pub(super) fn end_time(&self, now: impl FnOnce() -> u64) -> (u64, bool) {
         match self.still_up() {
             Some(t) => (t, true),
             None => (now(), false),
@@ -202,13 +203,13 @@ impl Ledger {
     /// Ends the innermost poll, at `depth`, as pending. Returns whether it was ended.
     #[inline(always)]
     pub fn suspend_awaited(&self, call: &mut Call, depth: u32, now: impl FnOnce() -> u64) -> bool {
-        let Some((frame, place)) = self.plain_top(depth) else {
+        let Some((frame, place)) = self.plain_top(depth, SPECIAL) else {
             return false;
         };
-        match place & NEW {
+        match place & (NEW | FORK) {
             NEW => self.suspend_new(call, frame, place, depth, now),
             FIRST if depth == 0 => self.suspend_new(call, frame, place, depth, now),
-            0 => return self.suspend_again(call, frame, place, depth, now),
+            0 | FORK => return self.suspend_again(call, frame, place, depth, now),
             _ => return false,
         }
         true
@@ -308,7 +309,7 @@ impl Ledger {
     /// ended.
     #[inline(always)]
     pub fn return_awaited(&self, call: &mut Call, depth: u32, now: impl FnOnce() -> u64) -> bool {
-        let Some((frame, place)) = self.plain_top(depth) else {
+        let Some((frame, place)) = self.plain_top(depth, SPECIAL) else {
             return false;
         };
         let nested = frame.nested.load(Relaxed);
@@ -388,7 +389,7 @@ impl Ledger {
 
 /// What a poll is charged in which nothing foreign was nested.
 #[inline(always)]
-const fn charge(hold: u64, nested: u64) -> Charge {
+pub(super) const fn charge(hold: u64, nested: u64) -> Charge {
     Charge {
         hold,
         running: hold - nested,

@@ -38,6 +38,18 @@ impl<R: Default> TaskCell<R> {
         drop(writing);
     }
 
+    /// Ends a branch's poll as pending where it waited before, in the root poll that began at
+    /// `began`. Returns whether that is known in this epoch.
+    #[inline]
+    pub fn stay(&self, epoch: u32, began: u64) -> bool {
+        let is_known = self.epoch.load(Relaxed) == epoch;
+        if is_known {
+            // One word: a reader sees the state before or after it.
+            self.since.store(began, Relaxed);
+        }
+        is_known
+    }
+
     /// Reads the branch. Also returns the epoch of its last poll that ended pending.
     pub fn read_branch(&self, table: &Paths, relax: &mut dyn FnMut()) -> (BranchReading, u32) {
         self.sequence.read(relax, || {

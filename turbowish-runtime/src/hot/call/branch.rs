@@ -6,14 +6,18 @@
 use std::mem::ManuallyDrop;
 use std::task::Waker;
 
+use turbowish_model::account::call::PollEnd;
 use turbowish_model::account::task::TaskMeta;
+use turbowish_model::event::CallEvent;
 
 use super::CallState;
-use super::nested::OuterPoll;
+use super::nested::{OuterPoll, is_suspect, record_waker};
 use super::root::{PollWaker, leave_task};
-use crate::hot::proc;
-use crate::hot::task::{self, CoveredTask, FirstPoll};
+use super::straight::settle;
+use crate::hot::proc::{self, Proc};
+use crate::hot::task::{self, Covered, CoveredTask, FirstPoll};
 use crate::hot::thread::ThreadLedger;
+use crate::hot::{clock, events};
 
 /// Opens the poll of a call that is polled by another call and is a branch, or was one, or was the
 /// root of a task.
@@ -55,6 +59,56 @@ pub(super) fn open_branch<'a>(
     PollWaker::Late(ManuallyDrop::new(first), own())
 }
 
+/// Opens the poll of a branch that waits, in the task that it belonged to before, if nothing about
+/// it is special. `given` becomes the waker for the poll. Returns the depth of its frame.
+#[inline]
+pub(super) fn reopen_branch<'a>(
+    thread: &ThreadLedger,
+    (state, branch): (&mut CallState, Covered),
+    proc: &'static Proc,
+    waker: &'a Waker,
+    given: &mut PollWaker<'a>,
+) -> Option<u32> {
+    let (ledger, depth) = (&thread.ledger, thread.ledger.depth());
+    let is_own = !is_suspect(thread, waker) && branch.is_branch_of(ledger.current_task());
+    let names = (proc.known()?, branch.id());
+    if !is_own || !ledger.start_branch(&mut state.account, depth, names, clock::ticks) {
+        return None;
+    }
+    events::call(|| CallEvent::PollStart {
+        proc: Some(names.0),
+        root: false,
+    });
+    branch.begin_branch(thread.index);
+    let begun = branch.begin_waker(waker);
+    *given = PollWaker::of(branch, begun.fits, waker, OuterPoll::of(thread));
+    record_waker(thread, given, waker);
+    Some(depth)
+}
+
+/// Closes the poll of a branch that waits where it has waited before, if nothing about it is
+/// special. Returns whether it did.
+#[inline]
+pub(super) fn suspend_branch(
+    thread: &ThreadLedger,
+    state: &mut CallState,
+    depth: u32,
+    given: &PollWaker<'_>,
+) -> bool {
+    let ledger = &thread.ledger;
+    let (Some(outer), true) = (given.outer(), given.is_ours()) else {
+        return false;
+    };
+    if outer.is_task() || !ledger.suspend_branch(&mut state.account, depth, clock::ticks) {
+        return false;
+    }
+    settle(false);
+    events::call(|| CallEvent::PollEnd(PollEnd::Pending));
+    outer.go_on(thread);
+    close_branch(thread, state, depth, given.first());
+    true
+}
+
 /// Closes the poll of a branch that ended pending.
 #[inline(never)]
 pub(super) fn close_branch(
@@ -69,6 +123,9 @@ pub(super) fn close_branch(
     }
     if let Some(branch) = &*state.task {
         let began = ledger.current_call().poll;
+        if first.is_none() && ledger.is_unmoved() && branch.stay(ledger.epoch(), began) {
+            return;
+        }
         let (parent, chains) = (ledger.parent(depth), task::chains());
         branch.end_branch(ledger.epoch(), began, parent, chains, |stack| {
             ledger.look_at_await_stack(|step| stack.push(step));
