@@ -89,14 +89,14 @@ fn line(alert: &Alert) -> String {
     )
 }
 
-/// One at a time: some of the programs want all of the machine.
-static ALONE: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
+/// A program that is ill has the machine for itself: some want all of it. The healthy ones share it.
+static MACHINE: tokio::sync::RwLock<()> = tokio::sync::RwLock::const_new(());
 
 /// Polls may be long: a machine that tests do not have for themselves keeps threads from running.
 const LONG_POLLS: &str = "long_poll.warn=10s,long_poll.alert=10s";
 
 async fn check(path: &str, limits: &str, expected: &str) {
-    let _alone = ALONE.lock().await;
+    let _alone = MACHINE.write().await;
     let program = Program::start(path, limits).await;
     let within = Duration::from_secs(SOON);
     let begun = Instant::now();
@@ -117,7 +117,7 @@ async fn check(path: &str, limits: &str, expected: &str) {
 
 /// No alert for so long. Who has a lock when its thread is kept from running has it for that long, too.
 async fn check_none(path: &str, long: Duration) {
-    let _alone = ALONE.lock().await;
+    let _shared = MACHINE.read().await;
     let limits = format!("{LONG_POLLS},guard_across_await.held=2s");
     let program = Program::start(path, &limits).await;
     let begun = Instant::now();
@@ -131,7 +131,7 @@ async fn check_none(path: &str, long: Duration) {
 
 #[tokio::test]
 async fn a_late_console_sees_all_tasks() {
-    let _alone = ALONE.lock().await;
+    let _alone = MACHINE.write().await;
     let program = Program::start(env!("CARGO_BIN_EXE_parked"), "").await;
     let query = Query {
         tasks: Some(Rows {
@@ -165,7 +165,7 @@ async fn a_late_console_sees_all_tasks() {
 /// Who means to do what, long before it is a wait: `counter will send surely`, and nobody who means nothing.
 #[tokio::test]
 async fn a_deadlock_is_certain_because_of_what_the_source_says() {
-    let _alone = ALONE.lock().await;
+    let _alone = MACHINE.write().await;
     let program = Program::start(env!("CARGO_BIN_EXE_unsent"), "").await;
     let begun = Instant::now();
     let snapshot = loop {
@@ -204,7 +204,7 @@ async fn a_deadlock_is_certain_because_of_what_the_source_says() {
 /// What a program counts is seen from outside with its value, and what it costs to look.
 #[tokio::test]
 async fn counters_come_with_their_values() {
-    let _alone = ALONE.lock().await;
+    let _alone = MACHINE.write().await;
     let program = Program::start(env!("CARGO_BIN_EXE_overload-of-counters"), "").await;
     let query = Query {
         counters: Some(Rows::default()),
@@ -249,7 +249,7 @@ async fn a_preempted_poll_is_told_as_run_delay() {
         println!("skipped: this system does not tell the run delay of a thread");
         return;
     }
-    let _alone = ALONE.lock().await;
+    let _alone = MACHINE.write().await;
     let program = Program::start(env!("CARGO_BIN_EXE_preempted"), "").await;
     // However much of the core it is left.
     let told = |alert: &Alert| {
