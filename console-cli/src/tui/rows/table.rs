@@ -2,7 +2,7 @@
 
 mod rows;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use turbowish_model::query::{Filter, Grouping};
 use turbowish_model::snapshot::Page;
@@ -32,6 +32,8 @@ pub(crate) struct Table<R> {
     muted: Vec<Option<u64>>,
     /// The lines of the table, in order.
     visible: Vec<At>,
+    /// Positions that rows keep while the user moves among them; empty otherwise.
+    steady: BTreeMap<RowId, usize>,
     /// Groups as summed by the process, if it did not send all rows.
     sums: Vec<Sum<R>>,
     /// The groups, if rows are grouped.
@@ -74,6 +76,7 @@ impl<R: Entry> Default for Table<R> {
             sums: Vec::new(),
             muted: Vec::new(),
             visible: Vec::new(),
+            steady: BTreeMap::new(),
             groups: Vec::new(),
             kept: 0,
             hidden: 0,
@@ -184,9 +187,28 @@ impl<R: Entry> Table<R> {
             None => Vec::new(),
         };
         self.visible = match self.shape.grouping {
-            None => sorted.into_iter().map(At::Row).collect(),
+            None => self.steadied(sorted).into_iter().map(At::Row).collect(),
             Some(_) => lines(&self.groups, &self.shape.unfolded),
         };
+    }
+
+    /// The present positions of the rows.
+    fn places(&self) -> BTreeMap<RowId, usize> {
+        let rows = self.visible.iter().enumerate();
+        let places = rows.filter_map(|(place, at)| match *at {
+            At::Row(at) => Some((self.page.rows.get(at)?.id(), place)),
+            At::Group(_) => None,
+        });
+        places.collect()
+    }
+
+    /// Sorted rows in the order that they keep; new ones come last.
+    fn steadied(&self, mut sorted: Vec<usize>) -> Vec<usize> {
+        if !self.steady.is_empty() {
+            let place = |id: RowId| self.steady.get(&id).copied().unwrap_or(usize::MAX);
+            sorted.sort_by_cached_key(|&at| place(self.page.rows[at].id()));
+        }
+        sorted
     }
 
     /// The texts of a group are those that all of its rows share; its name and its numbers are its

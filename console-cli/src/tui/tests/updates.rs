@@ -1,5 +1,6 @@
 //! Messages in, state out.
 
+use turbowish_model::snapshot::ProcRow;
 use turbowish_model::snapshot::{Accounting, Snapshot};
 
 use super::fixture::{
@@ -63,7 +64,7 @@ fn keys_sort_at_once() {
 fn names_sort_as_people_count() {
     let mut state = attached((80, 24));
     press(&mut state, "s p r o c Enter");
-    until(&mut state, 1);
+    until(&mut state, 3);
     let mut snapshot = kv();
     for (row, name) in snapshot.procs.rows.iter_mut().zip(["a-10", "a-2", "a-3"]) {
         row.proc = name.to_owned();
@@ -181,10 +182,26 @@ fn the_selection_follows_its_row() {
     let mut state = attached((80, 24));
     press(&mut state, "j j j");
     assert_eq!(selection(&state), ("kv::db::get".to_owned(), 3));
+    let other = || {
+        let mut snapshot = kv();
+        snapshot.procs.rows[3].running_ns = 9 * SECOND;
+        snapshot.procs.rows.push(ProcRow {
+            proc: "kv::new".to_owned(),
+            running_ns: 8 * SECOND,
+            ..ProcRow::default()
+        });
+        snapshot
+    };
+    // Rows keep their order while the user moves; new ones come last.
     until(&mut state, 1);
-    let mut snapshot = kv();
-    snapshot.procs.rows[3].running_ns = 9 * SECOND;
-    arrives(&mut state, snapshot);
+    arrives(&mut state, other());
+    assert_eq!(selection(&state), ("kv::db::get".to_owned(), 3));
+    press(&mut state, "G");
+    assert_eq!(selection(&state).0, "kv::new");
+    press(&mut state, "g j j j");
+    assert_eq!(selection(&state).0, "kv::db::get");
+    until(&mut state, 4);
+    arrives(&mut state, other());
     assert_eq!(
         selection(&state).0,
         "kv::db::get",

@@ -1,8 +1,5 @@
 //! Records: the open one, the targets of its links, and the way back.
 
-use turbowish_model::snapshot::alert::Alert;
-use turbowish_model::snapshot::column;
-
 use super::{Stride, stride};
 use crate::detail::rich_line::Link;
 use crate::tui::history::{History, Stop};
@@ -12,14 +9,11 @@ use crate::tui::rows::Absent;
 use crate::tui::state::{State, Step, View};
 use crate::tui::triage::{self, Thing};
 
-/// Opens the first alert; if there is none, the one that ended last.
+/// Opens the alert that the alert line names.
 pub(super) fn worst_alert(state: &mut State) {
-    let worst = state.heard().next();
-    let past = || column::latest_past(state.all_alerts()).filter(|_| state.alerts().is_empty());
-    let worst = worst.or_else(past).map(Link::alert);
-    match worst {
+    match state.headline().map(Link::alert) {
         Some(link) => open(state, link),
-        None if state.alerts().is_empty() => state.notice = Some("no alerts".to_owned()),
+        None if state.alerts().next().is_none() => state.notice = Some("no alerts".to_owned()),
         None => state.notice = Some("all alerts are muted; 5 lists them".to_owned()),
     }
 }
@@ -70,15 +64,21 @@ pub(super) fn restep(state: &mut State) {
     });
 }
 
-/// The current entry of the triage list: `3 of 9 worst: ready 212ms`; `None` if the user has not
-/// stepped.
-pub(crate) fn worst(state: &State) -> Option<String> {
-    let Step { at, stands_out } = state.visit.step?;
-    if !stands_out {
-        return Some("no longer a problem".to_owned());
-    }
+/// The place of the open record among the problems: `3 of 9 problems: ready 212ms`; `None` if it is
+/// none of them, or if it is no alert and the user has not stepped there.
+pub(crate) fn problem(state: &State) -> Option<String> {
     let list = triage::list(state);
-    let place = format!("{} of {} worst", at + 1, list.len());
+    let at = match state.visit.step {
+        Some(Step {
+            stands_out: false, ..
+        }) => return Some("no longer a problem".to_owned()),
+        Some(Step { at, .. }) => at,
+        None => {
+            let at = stands(state, &list);
+            at.filter(|&at| matches!(list[at].link, Link::Alert(..)))?
+        }
+    };
+    let place = format!("{} of {} problems", at + 1, list.len());
     Some(match list.get(at).map(|thing| &*thing.told) {
         None | Some("") => place,
         Some(told) => format!("{place}: {told}"),
@@ -209,20 +209,6 @@ fn absence(state: &State, subject: &Link) -> Option<Absent> {
         Link::Proc(_) => near()?.procs.left_out(),
     };
     Some(Absent::from_all(left_out == 0))
-}
-
-/// The position of the open alert among the active ones.
-pub(crate) fn position(state: &State) -> Option<usize> {
-    let subject = &state.record.as_ref()?.subject;
-    let mut alerts = state.heard().chain(muted(state));
-    alerts.position(|alert| Link::alert(alert) == *subject)
-}
-
-/// Muted alerts, which come last.
-fn muted(state: &State) -> impl Iterator<Item = &Alert> {
-    let (mutes, now) = (&state.visit.mutes, state.now.mono_ns);
-    let alerts = state.alerts().iter();
-    alerts.filter(move |alert| mutes.left(alert, now).is_some())
 }
 
 /// Performs an action while a record is open.
