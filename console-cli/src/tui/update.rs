@@ -323,6 +323,7 @@ fn freeze(state: &mut State) {
         arrival::show_held(state);
     } else if state.shown.is_some() {
         state.pending.frozen_ns = Some(state.now.mono_ns);
+        state.pending.trends = Some(state.visit.trends.clone());
     }
 }
 

@@ -21,6 +21,19 @@ fn line(state: &State, at: usize) -> String {
     screen(state).lines().nth(at).unwrap_or_default().to_owned()
 }
 
+/// A call that waits at an await point may request a lock there; else its function is opened.
+#[test]
+fn an_await_leads_to_what_it_waits_for() {
+    let check = |keys: &str, expected: &str, holder: &str| {
+        let mut state = alarmed(SIZE, vec![deadlock()]);
+        press(&mut state, keys);
+        assert_eq!(path(&state), expected, "after {keys:?}");
+        assert!(screen(&state).contains(holder), "{}", screen(&state));
+    };
+    check("4 Enter", "Awaits > kv::conn::read_frame", "src/conn.rs");
+    check("4 j j j Enter", "Awaits > mutex db", "conn:51022");
+}
+
 #[test]
 fn links_lead_from_record_to_record() {
     let check = |keys: &str, expected: &str| {

@@ -212,6 +212,28 @@ fn the_selection_follows_its_row() {
 }
 
 #[test]
+fn a_frozen_minute_does_not_move() {
+    let mut state = attached((200, 50));
+    let trend = |state: &State| {
+        let screen = screen(state);
+        let line = screen.lines().find(|line| line.starts_with(" last 60 s"));
+        line.expect("a trend").to_owned()
+    };
+    let before = trend(&state);
+    press(&mut state, "Space");
+    for second in [20, 40, 80] {
+        until(&mut state, second);
+        let mut snapshot = kv();
+        snapshot.process.uptime_ns += second * SECOND;
+        snapshot.tasks_by_state.waiting += 1_000;
+        arrives(&mut state, snapshot);
+        assert_eq!(trend(&state), before);
+    }
+    press(&mut state, "Space");
+    assert_ne!(trend(&state), before);
+}
+
+#[test]
 fn an_untouched_selection_stays_on_the_first_row() {
     let mut state = attached((80, 24));
     let mut snapshot = kv();

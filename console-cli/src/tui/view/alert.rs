@@ -71,7 +71,7 @@ fn alerts(state: &State) -> Line<'static> {
         (None, None) => String::new(),
     };
     let room = usize::from(state.size.0).saturating_sub(counts.len());
-    let named = text::head(&named, room);
+    let named = text::fit_sentence(&named, room);
     Line::from(vec![Span::styled(counts, style), Span::raw(named)])
 }
 

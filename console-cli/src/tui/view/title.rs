@@ -132,7 +132,7 @@ fn window(state: &State, shown: &Snapshot) -> String {
     };
     let asked = units::window(ns, state.look.glyphs.micro);
     if shown.window_ns < ns - ns / 10 && shown.window_ns > 0 {
-        format!("{} of {asked}", shown.window_ns.div_ceil(SECOND))
+        format!("{} s of {asked}", shown.window_ns.div_ceil(SECOND))
     } else {
         asked
     }
