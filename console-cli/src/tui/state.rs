@@ -166,6 +166,8 @@ pub(crate) struct Appearance {
     pub(crate) mouse: bool,
     /// The theme that the user selected; else the palette follows the environment.
     pub(crate) theme: Option<Theme>,
+    /// The window that an earlier console has left, if it is not the usual one: the title says so.
+    pub(crate) kept_window: Option<Window>,
 }
 
 /// The whole state of the console.

@@ -216,8 +216,8 @@ impl Alert {
         Some(at_unix_ns.saturating_sub(last))
     }
 
-    /// `resolved 42.0 s ago: blocked worker w1: …`: the title, and how long ago the alert ended if it
-    /// is over.
+    /// `resolved 42.0 s ago: blocked worker w1: …`: the title, and how long ago the alert ended if
+    /// it is over.
     #[must_use]
     pub fn sentence(&self, at_unix_ns: u64, micro: Micro) -> String {
         match self.ended_ago(at_unix_ns) {

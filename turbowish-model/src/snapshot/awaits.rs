@@ -113,7 +113,7 @@ static COLUMNS: [Column<AwaitRow>; 13] = [
             0 => Value::NoSample,
             _ => Value::Duration(row.await_wait.max_ns),
         }),
-    Heading::new("longest", "LONGEST", Duration)
+    Heading::new("longest", "MAXEVER", Duration)
         .width(7)
         .rank(3)
         .meaning("longest wait that ended, since the start of accounting")
@@ -154,7 +154,7 @@ impl Row for AwaitRow {
         "now",
         "mean",
         "wait",
-        "longest",
+        "wait_max",
         "total",
         "share",
         "cancelled",

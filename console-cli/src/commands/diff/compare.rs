@@ -43,7 +43,7 @@ pub(crate) struct Allowed {
     pub(crate) share: Share,
     /// Growth of a duration, in nanoseconds.
     pub(crate) time_ns: u64,
-    /// The columns were not requested: of numbers of tasks and waiters, only a large growth is told.
+    /// The columns were not requested: of numbers of tasks and waiters only a large growth is told.
     pub(crate) is_default: bool,
 }
 

@@ -87,7 +87,7 @@ fn the_alert_line_counts_them_apart() {
     // What is over was worse than what is active.
     check(
         &[stall(AT), long_poll()],
-        "! 1 warning, 1 ended  resolved 42.0 s ago: blocked worker w1: ..run in one po..",
+        "! 1 warning, 1 ended  resolved 42.0 s ago: blocked worker w1: ..run in one pol..",
     );
     check(
         &[earlier(), long_poll()],

@@ -212,6 +212,25 @@ fn the_selection_follows_its_row() {
 }
 
 #[test]
+fn groups_keep_their_order_while_the_user_moves() {
+    let mut state = attached((80, 24));
+    press(&mut state, "t j");
+    let (name, at) = selection(&state);
+    let other = || {
+        let mut snapshot = kv();
+        snapshot.procs.rows[5].running_ns = 9 * SECOND;
+        snapshot
+    };
+    until(&mut state, 1);
+    arrives(&mut state, other());
+    assert_eq!(selection(&state), (name.clone(), at));
+    until(&mut state, 4);
+    arrives(&mut state, other());
+    assert_eq!(selection(&state).0, name);
+    assert_ne!(selection(&state).1, at);
+}
+
+#[test]
 fn a_frozen_minute_does_not_move() {
     let mut state = attached((200, 50));
     let trend = |state: &State| {

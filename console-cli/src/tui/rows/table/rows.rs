@@ -232,7 +232,7 @@ impl<R: Entry> AnyTable for Table<R> {
 
     fn sort(&mut self, order: Order, context: &Context) {
         self.order = order;
-        self.steady.clear();
+        self.shape.steady.clear();
         self.arrange(context);
     }
 
@@ -240,7 +240,7 @@ impl<R: Entry> AnyTable for Table<R> {
         if self.filter != filter {
             self.filter = filter;
             self.refiltered = true;
-            self.steady.clear();
+            self.shape.steady.clear();
             self.follow_first();
             self.arrange(context);
         }
@@ -342,7 +342,7 @@ impl<R: Entry> AnyTable for Table<R> {
 
     fn take(&mut self, snapshot: &mut Snapshot, steady: bool) {
         let context = Context::of(snapshot);
-        self.steady = if steady {
+        self.shape.steady = if steady {
             self.places()
         } else {
             BTreeMap::new()
