@@ -16,7 +16,7 @@ const HALF: usize = 37;
 /// Columns from which on await points have the percentile that a narrow record leaves out.
 const WIDE: usize = 100;
 /// What the numbers of await points are about.
-const SCOPE: &str = " in the window: p50, p99 and max of a wait; TOTAL of all calls";
+const SCOPE: &str = " in the window: p99 and max of a wait; TOTAL of all calls";
 /// Tasks that are named before the list is cut.
 const TASKS: usize = 8;
 
