@@ -277,7 +277,7 @@ pub(crate) fn is_called(full: &str, name: &str) -> bool {
 }
 
 /// `alert: deadlock: conn:51022, repl-1, snapshot wait in a cycle, 41.2 s`, with the severity of
-/// each alert that involves the row; `ended: ` if it is over.
+/// each alert that involves the row; `resolved: ` if it is over.
 fn alerts<R: Row>(row: &R, beside: &DetailContext<'_>) -> Vec<RichLine> {
     let Some((kind, id, name)) = row.party() else {
         return Vec::new();
@@ -288,7 +288,7 @@ fn alerts<R: Row>(row: &R, beside: &DetailContext<'_>) -> Vec<RichLine> {
     };
     let told = |alert: &Alert| {
         let label = match alert.is_over() {
-            true => "ended",
+            true => "resolved",
             false => alert.severity.word(),
         };
         let line = RichLine::default().label(format!("  {label}: "));

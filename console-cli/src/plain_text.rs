@@ -2,7 +2,6 @@
 //! full.
 
 use turbowish_model::query::{Query, Rows};
-use turbowish_model::snapshot::alert::{Alert, told_past};
 use turbowish_model::snapshot::column::{self, Column, Context, Style, Unit};
 use turbowish_model::snapshot::report;
 use turbowish_model::snapshot::text_table::{TextTable, aligned};
@@ -151,19 +150,24 @@ fn tasks(snapshot: &Snapshot) -> String {
     )
 }
 
-/// `1 alert, 2 warnings; deadlock: there, back wait in a cycle, 41.2 s (turbowish explain
+/// `1 alert, 2 warnings, 1 ended; deadlock: there, back wait in a cycle, 41.2 s (turbowish explain
 /// deadlock)`
 fn alerts(snapshot: &Snapshot) -> String {
     let alerts = &snapshot.alerts.rows;
-    let Some(worst) = column::worst(alerts) else {
-        let looks = snapshot.process.accounting == Accounting::Armed;
-        let active = if looks { "no alerts" } else { "alerts unknown" }.to_owned();
-        let past = told_past(alerts, snapshot.at_unix_ns, Micro::Unicode);
-        return past.map_or(active.clone(), |past| format!("{active}; {past}"));
+    let looks = snapshot.process.accounting == Accounting::Armed;
+    let mut counts = column::severity_counts(alerts);
+    if counts.is_empty() {
+        counts = if looks { "no alerts" } else { "alerts unknown" }.to_owned();
+    }
+    match alerts.iter().filter(|alert| alert.is_over()).count() {
+        0 => {}
+        ended => counts += &format!(", {ended} ended"),
+    }
+    let Some(first) = column::headline(alerts) else {
+        return counts;
     };
-    let Alert { title, .. } = worst;
-    let (count, docs) = (column::severity_counts(alerts), worst.pitfall.docs());
-    format!("{count}; {title} ({docs})")
+    let sentence = first.sentence(snapshot.at_unix_ns, Micro::Unicode);
+    format!("{counts}; {sentence} ({})", first.pitfall.docs())
 }
 
 fn table(snapshot: &Snapshot, width: usize) -> Vec<String> {

@@ -11,14 +11,69 @@ pub(crate) fn width(text: &str) -> usize {
 }
 
 /// A text in at most `room` columns. Of a path the leading segments go first and the last ones stay
-/// as long as they fit; other words lose their end.
+/// as long as they fit; a name keeps the line at its end, and a call its function; other words lose
+/// their end.
 pub(crate) fn fit(text: &str, room: usize) -> String {
+    if width(text) <= room {
+        return text.to_owned();
+    }
     // An expression may hold `::` too, and blanks or brackets besides.
     if text.contains("::") && !text.contains([' ', '(', '{']) {
-        fit_path(text, "::", room)
-    } else {
-        head(text, room)
+        return fit_path(text, "::", room);
     }
+    let kept = fit_place(text, room).or_else(|| fit_call(text, room));
+    kept.unwrap_or_else(|| head(text, room))
+}
+
+/// `noti..shop.rs:36`: the name of a resource that is its kind and its place, and keeps its line.
+fn fit_place(text: &str, room: usize) -> Option<String> {
+    let (kind, place) = text.rsplit_once(' ')?;
+    let (_, line) = place.rsplit_once(':')?;
+    let is_line = !line.is_empty() && line.bytes().all(|byte| byte.is_ascii_digit());
+    if !is_line || kind.contains(',') {
+        return None;
+    }
+    let left = room.checked_sub(width(place))?;
+    match left >= 2 + TELLING {
+        true => Some(head(&format!("{kind} "), left) + place),
+        false => Some(tail(text, room)),
+    }
+}
+
+/// `sleep(Duration::fro..)`, `..pool.acquire()`: a call loses letters of its arguments, then the
+/// beginning of the path to its function.
+fn fit_call(text: &str, room: usize) -> Option<String> {
+    let mut depth = 0;
+    let open = text.rfind(|letter| {
+        depth += match letter {
+            ')' => 1,
+            '(' => -1,
+            _ => 0,
+        };
+        depth == 0
+    })?;
+    let (function, arguments) = text.split_at(open);
+    let arguments = arguments.strip_prefix('(')?.strip_suffix(')')?;
+    if arguments.is_empty() {
+        let (_, name) = function.rsplit_once('.')?;
+        return (width(name) + 5 <= room).then(|| tail(text, room));
+    }
+    let left = room.checked_sub(width(function) + 2)?;
+    (left >= 2).then(|| format!("{function}({})", head(arguments, left)))
+}
+
+/// A sentence in at most `room` columns: if it is longer, the paths in it lose their beginning
+/// first, so that the numbers behind them stay.
+pub(crate) fn fit_sentence(text: &str, room: usize) -> String {
+    if width(text) <= room {
+        return text.to_owned();
+    }
+    let short = |word: &str| match word.rsplit_once("::") {
+        Some((path, name)) if !path.contains(['(', '<']) => format!("..{name}"),
+        _ => word.to_owned(),
+    };
+    let words: String = text.split_inclusive(' ').map(short).collect();
+    head(&words, room)
 }
 
 /// Letters of a segment that still tell which one it is.
@@ -162,7 +217,7 @@ pub(crate) fn apart<'a>(mut begin: Line<'a>, end: Line<'a>, room: usize) -> Line
 mod tests {
     use turbowish_model::snapshot::units::Micro;
 
-    use super::{fit, fit_path, tail, with_micro};
+    use super::{fit, fit_path, fit_sentence, tail, with_micro};
 
     #[test]
     fn microseconds_of_sentences_are_those_of_the_screen() {
@@ -190,12 +245,33 @@ mod tests {
         check("kv::conn::read_frame", 16, "..read_frame");
         check("Server::run-1", 12, "..ver::run-1");
         check("kv::conn::read_frame", 8, ".._frame");
-        check("self.db.lock()", 10, "self.db...");
+        check("self.db.lock()", 10, "..b.lock()");
+        check("self.db.lock()", 8, "self.d..");
         check("command::apply(x)", 10, "command:..");
+        check(
+            "sleep(Duration::from_millis(5))",
+            22,
+            "sleep(Duration::fro..)",
+        );
+        check("shop.database.acquire()", 22, "..p.database.acquire()");
+        check("notify shop.rs:36", 16, "noti..shop.rs:36");
+        check("semaphore shop.rs:34", 16, "sema..shop.rs:34");
+        check("mutex shop.rs:35", 12, "..shop.rs:35");
+        check(
+            "w1, reindex-1, mutex shop.rs:35",
+            27,
+            "w1, reindex-1, mutex shop..",
+        );
         check("größer::als", 6, "..als");
         check("日本語", 5, "日..");
         check("abc", 1, ".");
         check("abc", 0, "");
+        let sentence = "blocked worker w1: shop::upkeep::rebuild in one poll for 1.50 s";
+        assert_eq!(fit_sentence(sentence, 80), sentence);
+        assert_eq!(
+            fit_sentence(sentence, 60),
+            "blocked worker w1: ..rebuild in one poll for 1.50 s"
+        );
         let place = fit_path("examples/kv/src/conn.rs:111", "/", 24);
         assert_eq!(place, "..kv/src/conn.rs:111");
         assert_eq!(tail("src/conn.rs:88", 10), "..nn.rs:88");

@@ -130,6 +130,7 @@ fn first_state(options: &Options, size: (u16, u16)) -> (State, Store) {
             .glyphs(),
         mouse: true,
         theme: None,
+        kept_window: None,
     };
     let ns = |duration: Duration| u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
     let window = Window(Some(10 * SECOND));

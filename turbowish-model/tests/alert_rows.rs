@@ -3,8 +3,9 @@
 
 use serde_json::{Value, json};
 use turbowish_model::query::{Budget, Query, Rows, Selection};
-use turbowish_model::snapshot::alert::told_past;
-use turbowish_model::snapshot::alert::{Alert, Behind, Party, PartyKind, Point, Severity, Step};
+use turbowish_model::snapshot::alert::{
+    Alert, Behind, Party, PartyKind, Point, Severity, Step, headline,
+};
 use turbowish_model::snapshot::column::{
     Context, Involved, Style, find, severity_counts, worst, worst_first,
 };
@@ -282,7 +283,7 @@ fn json_says_it_all() {
         "summary": "2 tasks and 2 resources wait in a cycle",
         "since_ns": 41 * S, "began_ns": 100 * S, "holds": true, "over": false,
         "began_unix_ns": 1_000 * S, "ended_unix_ns": null, "times": 1, "last_unix_ns": null,
-        "certain": true,
+        "recent": [], "unpolled_ns": 0, "certain": true,
         "tasks": ["there", "back"], "resources": ["mutex bob", "mutex alice"],
         "parties": [
             party("task", 7, "there"), party("resource", 1, "mutex bob"),
@@ -306,7 +307,7 @@ fn json_says_it_all() {
     assert_eq!(value["alerts"][2]["at"]["proc"], "kv::serve");
 }
 
-/// Two stalls, of which the longer one was 1.5 s; the last one is over since 42 s.
+/// Two stalls; the last one, of 1.5 s, is over since 42 s.
 fn stall() -> Alert {
     Alert {
         pitfall: Pitfall::BlockedWorker,
@@ -314,8 +315,8 @@ fn stall() -> Alert {
         held_ns: 1_500_000_000,
         title: "blocked worker w1: app::write in one poll for 1.50 s".to_owned(),
         parties: vec![party(PartyKind::Worker, 0, "w1"), task(7, "there")],
-        began_unix_ns: 61_449 * S,
-        ended_unix_ns: Some(61_450 * S + 500_000_000),
+        began_unix_ns: 61_458 * S + 500_000_000,
+        ended_unix_ns: Some(61_460 * S),
         times: 2,
         last_unix_ns: Some(61_460 * S),
         ..Alert::default()
@@ -342,7 +343,9 @@ fn what_is_over_comes_last_and_counts_for_nothing() {
     let mut rows = all.alerts.rows.clone();
     rows.sort_by_key(worst_first);
     let titles: Vec<&str> = rows.iter().map(|row| row.title.as_str()).collect();
-    assert_eq!(titles[3..], [stall().title.as_str(), "older", "milder"]);
+    let (lost, dead, long) = (lost_waker().title, deadlock().title, long_poll().title);
+    let expected = [&*lost, &*dead, &*stall().title, "older", &*long, "milder"];
+    assert_eq!(titles, expected);
     assert_eq!(severity_counts(&rows), "2 alerts, 1 warning");
     assert_eq!(worst(&rows).map(Alert::is_over), Some(false));
     assert_eq!(worst(&[stall()]), None);
@@ -353,15 +356,23 @@ fn what_is_over_comes_last_and_counts_for_nothing() {
         ..TaskRow::default()
     };
     assert_eq!(involved.severity(&there), None);
-    let said = told_past(&[stall()], 61_502 * S, Micro::Unicode);
-    let expected = "1 ended 42.0 s ago: blocked worker w1: app::write in one poll for 1.50 s";
-    assert_eq!(said.as_deref(), Some(expected));
-    let said = told_past(&rows, 61_502 * S, Micro::Unicode);
+    let said = stall().sentence(61_502 * S, Micro::Unicode);
+    let expected = "resolved 42.0 s ago: blocked worker w1: app::write in one poll for 1.50 s";
+    assert_eq!(said, expected);
     assert_eq!(
-        said.as_deref(),
-        Some("3 ended, the last 41.0 s ago: milder")
+        long_poll().sentence(61_502 * S, Micro::Unicode),
+        long_poll().title
     );
-    assert_eq!(told_past(&[long_poll()], 61_502 * S, Micro::Unicode), None);
+    // Only what is worse comes before what is active.
+    let first = |alerts: &[Alert]| headline(alerts).map(|alert| alert.title.clone());
+    assert_eq!(first(&rows), Some(lost_waker().title));
+    assert_eq!(first(&[long_poll(), stall()]), Some(stall().title));
+    let milder = Alert {
+        severity: Severity::Warning,
+        ..stall()
+    };
+    assert_eq!(first(&[milder, long_poll()]), Some(long_poll().title));
+    assert_eq!(first(&[]), None);
     let text = document(&all, &[Table::Alerts], &Options::default());
     let value: Value = serde_json::from_str(&text).expect("JSON");
     assert_eq!(value["alerts_forgotten"], 3);
@@ -373,7 +384,7 @@ fn what_is_over_comes_last_and_counts_for_nothing() {
     assert_eq!(
         past,
         Some(
-            "ended:  blocked worker w1: app::write in one poll for 1.50 s   2 times, the longest 1.50 s, ended 42.0 s before the end   turbowish explain blocked-worker"
+            "ended:  blocked worker w1: app::write in one poll for 1.50 s   2 times, the last one 1.50 s, ended 42.0 s before the end   turbowish explain blocked-worker"
         )
     );
     assert!(text.contains("\n        ... 3 more\n"), "{text}");
@@ -397,7 +408,7 @@ fn cells_of_what_is_over() {
             "{key}"
         );
     };
-    check(&stall(), "began", "18:04:09");
+    check(&stall(), "began", "18:04:18");
     check(&stall(), "for", "1.50 s");
     check(&stall(), "ended", "42.0 s");
     check(&stall(), "times", "2");

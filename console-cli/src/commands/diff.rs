@@ -7,11 +7,12 @@ mod evidence;
 mod print;
 
 use turbowish_model::query::Filter;
-use turbowish_model::snapshot::column::Column;
+use turbowish_model::snapshot::column::{self, Column};
 use turbowish_model::snapshot::json::Record;
-use turbowish_model::snapshot::{Table, TableVisitor};
+use turbowish_model::snapshot::units::{self, Micro};
+use turbowish_model::snapshot::{ProcRow, ResourceRow, Snapshot, Table, TableVisitor};
 
-use self::compare::{Allowed, Compared};
+use self::compare::{Allowed, Change, Compared, LEVELS};
 use crate::args::{DiffArgs, Format, Share};
 use crate::columns::choose;
 use crate::failure::{Failure, note};
@@ -29,6 +30,7 @@ pub(crate) fn run(args: &DiffArgs) -> Result<(), Failure> {
         before: &before,
         after: &after,
     })?;
+    warn_of_overlap(&before, &after);
     if before.snapshot.process.name != after.snapshot.process.name {
         note(&format!(
             "two programs are compared: {} and {}",
@@ -69,6 +71,7 @@ impl TableVisitor for IsNoWorse<'_> {
         let none = Allowed {
             share: Share(0),
             time_ns: 0,
+            is_default: false,
         };
         !Compared::of(before, after, &columns, &all, none).has_failed()
     }
@@ -127,12 +130,51 @@ impl TableVisitor for Compare<'_> {
         let allowed = Allowed {
             share: args.fail_over,
             time_ns: args.min_change,
+            is_default: args.columns.is_empty(),
         };
-        let compared = Compared::of(before, after, &columns, &filter, allowed);
+        let mut compared = Compared::of(before, after, &columns, &filter, allowed);
+        if args.columns.is_empty() && args.table.is_none() && args.filter.is_empty() {
+            compared.add(waiters(before, after, allowed));
+        }
         if compared.is_unsure() {
             warn(&columns, before, after);
         }
         Ok(compared)
+    }
+}
+
+/// Locks and channels for which many more tasks wait, if both files have them and they are not the
+/// table that is compared anyway.
+fn waiters(before: &Saved, after: &Saved, allowed: Allowed) -> Vec<Change> {
+    let column = column::find::<ResourceRow>("waiters");
+    let is_beside = |saved: &Saved| saved.has::<ResourceRow>() && saved.has::<ProcRow>();
+    let column = column.filter(|_| is_beside(before) && is_beside(after));
+    let Some(column) = column else {
+        return Vec::new();
+    };
+    let every = Filter::parse("").expect("a blank filter keeps every row");
+    Compared::of(before, after, &[column], &every, allowed).changes
+}
+
+/// Says that a part of the time is in both files.
+fn warn_of_overlap(before: &Saved, after: &Saved) {
+    let (old, new) = (&before.snapshot, &after.snapshot);
+    let ends = [old.at_unix_ns, new.at_unix_ns];
+    if old.process.pid != new.process.pid || ends[0] == ends[1] || ends.contains(&0) {
+        return;
+    }
+    let begin = |saved: &Snapshot| saved.at_unix_ns.saturating_sub(saved.window_ns);
+    let overlap = ends[0]
+        .min(ends[1])
+        .saturating_sub(begin(old).max(begin(new)));
+    if overlap > 0 {
+        let time = |ns| units::duration(ns, Micro::Unicode);
+        note(&format!(
+            "the windows overlap by {}, of {} and {}: a change is larger than it looks",
+            time(overlap),
+            time(old.window_ns),
+            time(new.window_ns)
+        ));
     }
 }
 
@@ -165,6 +207,11 @@ fn columns<R: Record>(
         if columns.is_empty() {
             columns = R::columns().to_vec();
             columns.retain(judged);
+        }
+        for key in LEVELS {
+            let known = columns.iter().any(|column| column.key == key);
+            let level = column::find::<R>(key).filter(|_| !known);
+            columns.extend(level.filter(|column| before.tells(column) && after.tells(column)));
         }
         return Ok(columns);
     }

@@ -3,9 +3,10 @@
 
 mod behind;
 mod chain;
+mod resolved;
 pub(crate) mod source;
 
-use turbowish_model::snapshot::alert::{Alert, Party, PartyKind};
+use turbowish_model::snapshot::alert::{Alert, Party, PartyKind, Point};
 use turbowish_model::snapshot::column;
 use turbowish_model::snapshot::report::{one_line, span};
 use turbowish_model::snapshot::units::{self, Micro};
@@ -25,6 +26,8 @@ pub(crate) struct AlertContext<'a> {
     pub(crate) began: Option<String>,
     /// How long ago it ended, if it is over.
     pub(crate) ended_ago_ns: Option<u64>,
+    /// Local time minus UTC, in seconds.
+    pub(crate) utc_offset_s: i64,
     /// Lines of its source, from [`source::lines`].
     pub(crate) source: &'a [String],
     /// The spelling of microseconds.
@@ -90,7 +93,7 @@ pub(crate) fn lines(alert: &Alert, around: &AlertContext<'_>) -> Vec<RichLine> {
     };
     for part in [
         body,
-        over(alert, around),
+        resolved::lines(alert, around),
         behind::lines(alert, around),
         advice(alert, around),
         source_of(around),
@@ -136,22 +139,6 @@ fn heading(alert: &Alert, around: &AlertContext<'_>) -> Vec<RichLine> {
     first.into_iter().chain(lines.map(RichLine::from)).collect()
 }
 
-/// ` OVER   ended 42.0 s ago; ` or ` OVER   active 4 times, this was the longest; …`
-fn over(alert: &Alert, around: &AlertContext<'_>) -> Vec<RichLine> {
-    let Some(ago) = around.ended_ago_ns.map(|ns| around.time(ns)) else {
-        return Vec::new();
-    };
-    let text = match alert.times {
-        0 | 1 => format!("ended {ago} ago"),
-        n => format!(
-            "active {} times, this was the longest; the last ended {ago} ago",
-            units::count(n)
-        ),
-    };
-    let lines = around.labelled(" OVER  ", &text);
-    lines.into_iter().map(RichLine::from).collect()
-}
-
 /// The parties of an alert that is not a chain, and their locations.
 fn involved(alert: &Alert, around: &AlertContext<'_>) -> Vec<RichLine> {
     // The name of a resource begins with its kind.
@@ -177,18 +164,30 @@ fn involved(alert: &Alert, around: &AlertContext<'_>) -> Vec<RichLine> {
         })
         .collect();
     if let Some(at) = &alert.at {
-        let mut line = RichLine::from(" at ").proc(&at.proc);
-        if let Some(place) = &at.place {
-            line = line.say(format!("   {}", around.place(place)));
-            let expr = one_line(&place.expr);
-            if !expr.is_empty() {
-                line = line.say(format!("   {expr}"));
-            }
-        }
-        lines.push(line);
+        lines.extend(point(alert, at, around));
     }
     lines.extend(calls(alert, around));
     lines
+}
+
+/// ` at kv::conn::serve   conn.rs:88:9-33   self.db.lock()`; of a poll in progress, the await point
+/// that it has passed is on a line of its own.
+fn point(alert: &Alert, at: &Point, around: &AlertContext<'_>) -> Vec<RichLine> {
+    let place = at.place.as_ref().map(|place| {
+        let expr = one_line(&place.expr);
+        format!("{}   {expr}", around.place(place))
+            .trim_end()
+            .to_owned()
+    });
+    let word = if alert.is_in_poll() { " in " } else { " at " };
+    let proc = RichLine::from(word).proc(&at.proc);
+    match place {
+        None => vec![proc],
+        Some(place) if alert.is_in_poll() => {
+            vec![proc, format!("    after the await at {place}").into()]
+        }
+        Some(place) => vec![proc.say(format!("   {place}"))],
+    }
 }
 
 /// The present state of a party, from its row.

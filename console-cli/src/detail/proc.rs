@@ -15,6 +15,8 @@ use crate::text;
 const HALF: usize = 37;
 /// Columns from which on await points have the percentile that a narrow record leaves out.
 const WIDE: usize = 100;
+/// What the numbers of await points are about.
+const SCOPE: &str = " in the window: p99 and max of a wait; TOTAL of all calls";
 /// Tasks that are named before the list is cut.
 const TASKS: usize = 8;
 
@@ -180,19 +182,23 @@ fn waits(row: &ProcRow, beside: &DetailContext<'_>) -> Vec<RichLine> {
     }
     points.sort_by_key(|point| std::cmp::Reverse(point.waited_ns));
     let titles = [
-        "  AWAIT POINTS",
+        "  AWAIT POINT",
         "EXPRESSION",
         "WAITS",
         "NOW",
         "p50",
         "p99",
-        "LONGEST",
+        "max",
         "TOTAL",
         "%",
     ];
     let percentile = |point: &AwaitRow, percent| {
         let wait = point.await_wait.percentile(Percentile::whole(percent));
         wait.map_or_else(|| units::NO_SAMPLE.to_owned(), |ns| beside.time(ns))
+    };
+    let longest = |point: &AwaitRow| match point.await_wait.n {
+        0 => units::NO_SAMPLE.to_owned(),
+        _ => beside.time(point.await_wait.max_ns),
     };
     let mut rows = vec![
         titles
@@ -207,7 +213,7 @@ fn waits(row: &ProcRow, beside: &DetailContext<'_>) -> Vec<RichLine> {
             units::count(point.now).into(),
             percentile(point, 50).into(),
             percentile(point, 99).into(),
-            beside.time(point.max_wait_ns).into(),
+            longest(point).into(),
             beside.time(point.waited_ns).into(),
             units::share(point.share_ppm.saturating_mul(1_000)).into(),
         ]
@@ -219,7 +225,10 @@ fn waits(row: &ProcRow, beside: &DetailContext<'_>) -> Vec<RichLine> {
         }
         shrink(&mut rows, 1, room);
     }
-    aligned(rows, &[2, 3, 4, 5, 6, 7, 8])
+    let label = RichLine::default().label("  AWAITS");
+    let mut lines = vec![label.say(SCOPE)];
+    lines.extend(aligned(rows, &[2, 3, 4, 5, 6, 7, 8]));
+    lines
 }
 
 /// Who calls it, whom it calls, and the tasks of which it is the root.

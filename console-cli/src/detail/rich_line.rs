@@ -8,7 +8,7 @@ use turbowish_model::snapshot::units;
 use crate::text;
 
 /// A row that has its own record.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Link {
     /// A task by its name, and by its ID if known.
     Task {

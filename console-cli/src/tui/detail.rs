@@ -75,9 +75,11 @@ pub(crate) fn resource(row: &ResourceRow, style: Style) -> String {
     line
 }
 
-/// `deadlock: conn:51022, repl-1, snapshot wait in a cycle, 41.2 s`
+/// `deadlock: conn:51022, repl-1, snapshot wait in a cycle, 41.2 s`; `3 times, the last: …`
 pub(crate) fn alert(row: &Alert) -> String {
-    if row.holds || row.is_over() {
+    if row.times > 1 {
+        format!("{} times, the last: {}", units::count(row.times), row.title)
+    } else if row.holds || row.is_over() {
         row.title.clone()
     } else {
         format!("{} (resolved)", row.title)

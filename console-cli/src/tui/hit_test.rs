@@ -107,7 +107,7 @@ fn count(state: &State, view: View) -> String {
     let counts = table.counts();
     // Those that are over are in the table, too.
     if view == View::Alerts && table.filter().is_empty() {
-        return units::count(state.alerts().len() as u64);
+        return units::count(state.alerts().count() as u64);
     }
     if table.filter().is_empty() || view != state.view {
         units::count(counts.total)

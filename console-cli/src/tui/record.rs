@@ -299,6 +299,7 @@ fn alert_lines(state: &State, alert: &Alert, source: &[String], room: usize) -> 
         resources,
         began: began.then(|| state.now.time_of_day(alert.began_at(at))),
         ended_ago_ns: ago,
+        utc_offset_s: state.now.utc_offset_s,
         source,
         micro: state.look.glyphs.micro,
         room,

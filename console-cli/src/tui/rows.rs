@@ -15,7 +15,7 @@ pub(crate) use self::table::{BACKGROUND_ROWS, OPEN_ROWS, Table};
 use crate::detail::rich_line::Link;
 
 /// The identity of a row across snapshots.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum RowId {
     /// A proc by its path and location.
     Proc(String, String, u32),
@@ -91,6 +91,11 @@ pub(crate) trait Entry: Row + Record + Clone {
 
     /// The row's own severity.
     fn severity(&self) -> Option<Severity> {
+        None
+    }
+
+    /// The severity that it had while it was active, if it is over.
+    fn past_severity(&self) -> Option<Severity> {
         None
     }
 
@@ -237,7 +242,8 @@ pub(crate) trait AnyTable {
     /// A row as JSON; for a group, those of its members.
     fn json(&self, row: usize, of: &Snapshot) -> String;
     /// Takes the rows out of a snapshot.
-    fn take(&mut self, snapshot: &mut Snapshot);
+    /// If `steady`, rows keep their order, and new ones come last.
+    fn take(&mut self, snapshot: &mut Snapshot, steady: bool);
     /// Marks the rows that these alerts involve; `muted` gives the remaining time of muted ones.
     fn mark(&mut self, alerts: &[Alert], muted: Muted<'_>, context: &Context);
     /// Remaining time of the row's mute in nanoseconds, if it is a muted alert.

@@ -86,6 +86,7 @@ impl Settings {
     /// Applies the settings to a console.
     pub(crate) fn apply(&self, state: &mut State) {
         if let Some(window) = self.window {
+            state.look.kept_window = Some(window).filter(|kept| *kept != state.window);
             state.window = window;
         }
         if let Some(mouse) = self.mouse {

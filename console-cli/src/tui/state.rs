@@ -166,6 +166,8 @@ pub(crate) struct Appearance {
     pub(crate) mouse: bool,
     /// The theme that the user selected; else the palette follows the environment.
     pub(crate) theme: Option<Theme>,
+    /// The window that an earlier console has left, if it is not the usual one: the title says so.
+    pub(crate) kept_window: Option<Window>,
 }
 
 /// The whole state of the console.
@@ -261,13 +263,19 @@ impl State {
     }
 
     /// The active alerts, the worst first; current even while the display is frozen.
-    pub(crate) fn alerts(&self) -> &[Alert] {
-        let all = self.all_alerts();
-        let over = all.iter().position(Alert::is_over);
-        &all[..over.unwrap_or(all.len())]
+    pub(crate) fn alerts(&self) -> impl Iterator<Item = &Alert> {
+        self.all_alerts().iter().filter(|alert| !alert.is_over())
     }
 
-    /// The active alerts, then those that are over: the order in which they are shown.
+    /// The alert that the alert line names, and that `!` opens: the first one that is not muted,
+    /// active or not.
+    pub(crate) fn headline(&self) -> Option<&Alert> {
+        let (mutes, now) = (&self.visit.mutes, self.now.mono_ns);
+        let mut alerts = self.all_alerts().iter();
+        alerts.find(|alert| mutes.left(alert, now).is_none())
+    }
+
+    /// Active alerts and those that are over, in the order in which they are shown.
     pub(crate) fn all_alerts(&self) -> &[Alert] {
         let frozen = self.pending.frozen_ns.and(self.pending.held.as_deref());
         let last = frozen.or(self.shown.as_ref());
@@ -277,7 +285,7 @@ impl State {
     /// The alerts that are not muted.
     pub(crate) fn heard(&self) -> impl Iterator<Item = &Alert> {
         let (mutes, now) = (&self.visit.mutes, self.now.mono_ns);
-        let alerts = self.alerts().iter();
+        let alerts = self.alerts();
         alerts.filter(move |alert| mutes.left(alert, now).is_none())
     }
 

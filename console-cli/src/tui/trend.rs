@@ -42,7 +42,7 @@ impl Series {
 }
 
 /// The cells of all series; the last one is in progress.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Trends {
     /// Number of the last cell, counted from the start of the process.
     newest: u64,

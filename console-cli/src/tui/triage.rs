@@ -110,7 +110,9 @@ fn alerts(state: &State) -> Vec<Thing> {
         link: Link::alert(alert),
         told: String::new(),
     };
-    state.heard().map(told).collect()
+    // The one that the alert line names may be over.
+    let alerts = state.headline().into_iter().chain(state.heard());
+    alerts.map(told).collect()
 }
 
 /// The three largest, in descending order.

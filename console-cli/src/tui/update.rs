@@ -28,10 +28,13 @@ pub(crate) use self::columns::listed;
 pub(crate) use self::hold::who;
 pub(crate) use self::overlay::menu;
 pub(crate) use self::picker::kept;
-pub(crate) use self::record::{position, worst};
+pub(crate) use self::record::problem;
 
 /// Delay of new data after a key press, so that rows never move while the user types.
 const QUIET_NS: u64 = 300_000_000;
+
+/// Time after a key press in which rows keep their order, as in htop: only their values change.
+const STEADY_NS: u64 = 2_000_000_000;
 
 /// Applies a message to the state.
 pub(crate) fn update(state: &mut State, message: Message) -> Option<Effect> {
@@ -320,6 +323,7 @@ fn freeze(state: &mut State) {
         arrival::show_held(state);
     } else if state.shown.is_some() {
         state.pending.frozen_ns = Some(state.now.mono_ns);
+        state.pending.trends = Some(state.visit.trends.clone());
     }
 }
 

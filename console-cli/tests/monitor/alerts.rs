@@ -2,7 +2,9 @@
 //! take long.
 
 use turbowish_model::snapshot::Place;
-use turbowish_model::snapshot::alert::{Alert, Behind, Party, PartyKind, Point, Severity, Step};
+use turbowish_model::snapshot::alert::{
+    Alert, Behind, Occurrence, Party, PartyKind, Point, Severity, Step,
+};
 use turbowish_model::snapshot::pitfall::Pitfall;
 
 const TENTH: u64 = 100_000_000;
@@ -192,10 +194,17 @@ pub(crate) fn stall(at_unix_ns: u64) -> Alert {
             "between compact.rs:30 and the next await: file I/O or a loop? use spawn_blocking, or yield_now().await every few ms".to_owned(),
         ],
         holds: false,
-        began_unix_ns: ended - 415 * TENTH,
-        ended_unix_ns: Some(ended - 400 * TENTH),
+        began_unix_ns: ended - 15 * TENTH,
+        ended_unix_ns: Some(ended),
         times: 3,
         last_unix_ns: Some(ended),
+        recent: [(815, 12, 2), (415, 21, 250), (15, 15, 3)]
+            .map(|(ago, held, behind_count)| Occurrence {
+                began_unix_ns: ended - ago * TENTH,
+                held_ns: held * TENTH,
+                behind_count,
+            })
+            .to_vec(),
         ..held(Pitfall::BlockedWorker, Severity::Alert, 15)
     }
 }

@@ -519,11 +519,11 @@ fn a_diff_shows_what_has_changed_the_worst_first() {
     // As the page of the screens draws it.
     for line in [
         "PROC                   WHAT      BEFORE  AFTER   CHANGE",
-        "kv::expiry::sweep      hold_p99  6.02ms 8.55ms   +42.0% FAIL",
-        "kv::db::set            hold_p99  21.5µs 23.0µs    +7.0%",
-        "kv::conn::read_frame   run_p50   10.8µs 9.12µs   -15.6% better",
-        "kv::snapshot::write    hold_p99  38.4ms 46.0ms   +19.8% too few",
-        "kv::expiry::sweep      longest   6.41ms 9.10ms   +42.0% single",
+        "kv::expiry::sweep      POLp99    6.02ms 8.55ms   +42.0% FAIL",
+        "kv::db::set            POLp99    21.5µs 23.0µs    +7.0% worse",
+        "kv::conn::read_frame   RUNp50    10.8µs 9.12µs   -15.6% better",
+        "kv::snapshot::write    POLp99    38.4ms 46.0ms   +19.8% too few",
+        "kv::expiry::sweep      LONGEST   6.41ms 9.10ms   +42.0% single",
         "kv::expiry::sweep: p99 of a poll 6.02ms -> 8.55ms (+42.0%, at least +37.7%; 100,000 and 100,000 polls)",
     ] {
         assert!(text.lines().any(|known| known == line), "{line}\n{text}");
@@ -668,6 +668,45 @@ fn windows_of_one_load_pass_and_a_slower_proc_is_named() {
     // In the other direction it is better, and passes.
     let text = verdict(&host, &["diff", &after, &before], 0);
     assert!(text.contains(" better"), "{text}");
+}
+
+#[test]
+fn what_piles_up_is_told_and_that_windows_overlap() {
+    let host = deadlocked();
+    let procs: Value = serde_json::from_str(&query(&host, "procs")).unwrap();
+    let resources: Value = serde_json::from_str(&query(&host, "resources")).unwrap();
+    let mut before = procs;
+    before["resources"] = resources["resources"].clone();
+    let mut after = before.clone();
+    let more = |row: &mut Value, field: &str| {
+        let n = row[field].as_u64().unwrap();
+        row[field] = json!(n + 328);
+        row.clone()
+    };
+    let proc = more(&mut after["procs"][0], "live");
+    let lock = more(&mut after["resources"][0], "waiter_count");
+    let at = after["at_unix_ns"].as_u64().unwrap();
+    after["at_unix_ns"] = json!(at + 3_000_000_000);
+    let texts = [before.to_string(), after.to_string()];
+    let files = Files::of(&[("before.json", &texts[0]), ("after.json", &texts[1])]);
+    let paths = [files.path("before.json"), files.path("after.json")];
+    let (code, text, why) = outcome(&host, &["diff", &paths[0], &paths[1]]);
+    assert_eq!(code, Some(0), "{text}");
+    for (row, what) in [(&proc["proc"], "LIVE"), (&lock["resource"], "WAIT")] {
+        let name = row.as_str().unwrap_or_default();
+        let told = text
+            .lines()
+            .find(|line| line.contains(&format!(" {what} ")));
+        let told = told.unwrap_or_else(|| panic!("{what}: {text}"));
+        assert!(told.starts_with(name) && told.ends_with(" more"), "{told}");
+    }
+    let expected = "turbowish: the windows overlap by 7.00 s, of 10.0 s and 10.0 s: a change is larger than it looks\n";
+    assert_eq!(why, expected);
+    // Fewer are no news, and nor is a file beside itself.
+    let (code, text, _) = outcome(&host, &["diff", &paths[1], &paths[0]]);
+    assert_eq!((code, text.contains("LIVE")), (Some(0), false), "{text}");
+    let (_, _, why) = outcome(&host, &["diff", &paths[0], &paths[0]]);
+    assert_eq!(why, "");
 }
 
 #[test]

@@ -194,6 +194,9 @@ pub struct WorkerThread {
     /// other threads. A delay in progress counts when it ends. `None`: the system does not report
     /// it.
     pub run_delay_ns: Option<u64>,
+    /// Instant of its last covered event: a poll began or ended, or a call was created. It covers
+    /// nothing since then, apart from a poll in progress.
+    pub last_event: Option<u64>,
     /// The root poll in progress.
     pub poll: Option<OpenPoll>,
 }

@@ -6,11 +6,12 @@ mod columns;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-pub use self::columns::{Involved, latest_past, severity_counts, told_past, worst, worst_first};
+pub use self::columns::{Involved, headline, severity_counts, worst, worst_first};
 use super::Place;
 use super::json::{FieldValue, Spelled as _, put};
 use super::pitfall::Pitfall;
 use super::row::row;
+use super::units::{self, Micro};
 
 /// Severity of an alert.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -62,10 +63,17 @@ row! {
         began_unix_ns: u64 [min];
         /// End of the alert, nanoseconds since the Unix epoch; `None` while it is active.
         ended_unix_ns: Option<u64> [max];
-        /// Number of times that it was active. An entry that is over describes the longest of them.
+        /// Number of times that it was active. An entry that is over describes the last one of the
+        /// most severe of them.
         times: u64 [sum];
         /// End of the last of them; `None` while the alert is active.
         last_unix_ns: Option<u64> [max];
+        /// The last times that it was active, at most [`RECENT_KEPT`], and the longest one; empty
+        /// while the alert is active.
+        recent: Vec<Occurrence> [first];
+        /// For how long, while the poll concerned was in progress, no other covered poll ran on
+        /// any thread, at least: 0 if others ran, or if that is unknown.
+        unpolled_ns: u64 [max];
         /// The alert follows from known facts. If `false`, `why` states the assumption.
         certain: bool [first];
         // Both are read as parties.
@@ -98,6 +106,20 @@ row! {
         let more = other.behind_count();
         into.behind.unlisted = into.behind.unlisted.saturating_add(more);
     };
+}
+
+/// Maximum length of [`Alert::recent`].
+pub const RECENT_KEPT: usize = 8;
+
+/// One of the times that an alert was active.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Occurrence {
+    /// Start, nanoseconds since the Unix epoch.
+    pub began_unix_ns: u64,
+    /// Its length, in nanoseconds.
+    pub held_ns: u64,
+    /// Number of tasks that waited because of it.
+    pub behind_count: u64,
 }
 
 /// Kind of a party.
@@ -194,12 +216,35 @@ impl Alert {
         Some(at_unix_ns.saturating_sub(last))
     }
 
+    /// `resolved 42.0 s ago: blocked worker w1: …`: the title, and how long ago the alert ended if
+    /// it is over.
+    #[must_use]
+    pub fn sentence(&self, at_unix_ns: u64, micro: Micro) -> String {
+        match self.ended_ago(at_unix_ns) {
+            None => self.title.clone(),
+            Some(ago) => {
+                let ago = units::duration(ago, micro);
+                alloc::format!("resolved {ago} ago: {}", self.title)
+            }
+        }
+    }
+
     /// Time from `since`, on the process's clock, to the last scan that saw the pitfall.
     #[must_use]
     pub const fn age(&self, since: u64) -> u64 {
         self.since
             .saturating_add(self.held_ns)
             .saturating_sub(since)
+    }
+
+    /// Whether the alert is about a poll in progress: its await point is the last one that the poll
+    /// has passed.
+    #[must_use]
+    pub const fn is_in_poll(&self) -> bool {
+        matches!(
+            self.pitfall,
+            Pitfall::BlockedWorker | Pitfall::NeverYields | Pitfall::LongPoll
+        )
     }
 
     /// Number of tasks that wait because of the alert.

@@ -106,16 +106,16 @@ static COLUMNS: [Column<AwaitRow>; 13] = [
     Column::percentile("wait_p99", "p99", &WAIT, 99, 0),
     Heading::new("wait_max", "max", Duration)
         .width(6)
-        .rank(2)
+        .rank(0)
         .meaning("longest wait that ended here, in the window")
         .fields(&["await_wait"])
         .read(|row, _| match row.await_wait.n {
             0 => Value::NoSample,
             _ => Value::Duration(row.await_wait.max_ns),
         }),
-    Heading::new("longest", "LONGEST", Duration)
+    Heading::new("longest", "MAXEVER", Duration)
         .width(7)
-        .rank(0)
+        .rank(3)
         .meaning("longest wait that ended, since the start of accounting")
         .fields(&["max_wait_ns"])
         .read(|row, _| {
@@ -128,7 +128,7 @@ static COLUMNS: [Column<AwaitRow>; 13] = [
     Heading::new("total", "TOTAL", Duration)
         .width(6)
         .rank(0)
-        .meaning("time waited in the window, current waits included")
+        .meaning("time waited in the window by all calls together, current waits included")
         .fields(&["waited_ns"])
         .read(|row, _| Value::Duration(row.waited_ns)),
     Heading::new("share", "%", Share)
@@ -154,7 +154,7 @@ impl Row for AwaitRow {
         "now",
         "mean",
         "wait",
-        "longest",
+        "wait_max",
         "total",
         "share",
         "cancelled",

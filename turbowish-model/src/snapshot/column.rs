@@ -17,7 +17,7 @@ pub use self::nearest::{closest, nearest};
 pub use self::title::titled;
 pub use self::value::{ASCII_LEVELS, Levels, Shown, SortKey, Style, Value};
 use crate::snapshot::alert::PartyKind;
-pub use crate::snapshot::alert::{Involved, latest_past, severity_counts, worst, worst_first};
+pub use crate::snapshot::alert::{Involved, headline, severity_counts, worst, worst_first};
 use crate::snapshot::quantile::{Distribution, Percentile};
 use crate::snapshot::{InTable, Snapshot};
 

@@ -240,6 +240,7 @@ fn fact(out: &mut Writer, fact: &FieldValue<'_>, shape: &Options) {
         FieldValue::Parties(parties) => out.array(parties, alerts::party),
         FieldValue::Point(point) => or_null(out, *point, alerts::point),
         FieldValue::Steps(alert) => alerts::steps(out, alert),
+        FieldValue::Occurrences(times) => out.array(times, alerts::occurrence),
     }
 }
 

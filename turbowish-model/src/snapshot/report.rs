@@ -205,7 +205,7 @@ fn alerts(snapshot: &Snapshot) -> Vec<String> {
         let [lasted, ago] = [lasted, ago].map(|ns| units::duration(ns, Micro::Unicode));
         let times = match alert.times {
             0 | 1 => format!("lasted {lasted}"),
-            n => format!("{} times, the longest {lasted}", units::count(n)),
+            n => format!("{} times, the last one {lasted}", units::count(n)),
         };
         format!("{}   {times}, ended {ago} before the end", alert.title)
     };

@@ -4,7 +4,8 @@ use turbowish_model::account::resource::Role;
 use turbowish_model::diagnose::alert::{PAST_KEPT, PAST_NS};
 use turbowish_model::diagnose::situation::{Proc, Wake};
 use turbowish_model::snapshot::TaskState;
-use turbowish_model::snapshot::alert::{Alert, PartyKind};
+use turbowish_model::snapshot::alert::{Alert, PartyKind, RECENT_KEPT};
+use turbowish_model::snapshot::column::cell;
 
 use crate::play::{Play, UNIX};
 use crate::polls::{hog, polls};
@@ -179,13 +180,109 @@ fn what_comes_again_is_one_entry() {
     let alert = only(&mut play);
     assert_eq!(
         alert.title,
-        "blocked worker w0: app::write in one poll for 2.49 s"
+        "blocked worker w0: app::write in one poll for 1.23 s"
     );
     assert_eq!(alert.times, 3);
-    assert_eq!(alert.held_ns, 2_490 * MS);
-    assert_eq!(alert.began_unix_ns, UNIX + 20_000 * MS);
-    assert_eq!(alert.ended_unix_ns, Some(UNIX + 22_490 * MS));
+    assert_eq!(alert.held_ns, 1_230 * MS);
+    assert_eq!(alert.began_unix_ns, UNIX + 40_000 * MS);
+    assert_eq!(alert.ended_unix_ns, Some(UNIX + 41_230 * MS));
     assert_eq!(alert.last_unix_ns, Some(UNIX + 41_230 * MS));
+    assert_eq!(
+        times(&alert),
+        [(0, 1_480), (20_000, 2_490), (40_000, 1_230)]
+    );
+}
+
+/// Beginning and length of the last times, in milliseconds.
+fn times(alert: &Alert) -> Vec<(u64, u64)> {
+    let recent = alert.recent.iter();
+    recent
+        .map(|time| ((time.began_unix_ns - UNIX) / MS, time.held_ns / MS))
+        .collect()
+}
+
+#[test]
+fn the_last_times_are_kept_and_the_longest() {
+    let more = 3;
+    let mut play = Play::new(stage());
+    for n in 0..RECENT_KEPT as u64 + more {
+        let (begin, long) = (n * 5_000, if n == 1 { 2_490 } else { 1_480 });
+        play.until(begin + 4_750, |stage, ms| {
+            stall(stage, ms, (begin, begin + long));
+        });
+    }
+    let alert = only(&mut play);
+    assert_eq!(alert.times, RECENT_KEPT as u64 + more);
+    let mut expected = vec![(5_000, 2_490)];
+    expected.extend((more + 1..RECENT_KEPT as u64 + more).map(|n| (n * 5_000, 1_480)));
+    assert_eq!(times(&alert), expected);
+}
+
+/// No other thread had an event: nobody can have been woken, so nobody is known to wait.
+#[test]
+fn a_stall_in_which_nothing_else_was_polled_says_so() {
+    let check = |last_ms: Option<u64>, expected_ms: u64, title: &str| {
+        let mut play = Play::new(stage());
+        play.until(5_000, |stage, ms| {
+            stall(stage, ms, (0, 1_480));
+            let last = if ms < 1_480 { last_ms } else { Some(ms) };
+            stage.situation.workers[1].last_event = last.map(|ms| START + ms * MS);
+        });
+        let alert = only(&mut play);
+        assert_eq!(
+            (alert.unpolled_ns, alert.title.as_str()),
+            (expected_ms * MS, title)
+        );
+        let unknown = cell(&alert, "behind") == "?";
+        assert_eq!(unknown, expected_ms > 0, "{title}");
+    };
+    let title = "blocked worker w0: app::write in one poll for 1.48 s";
+    let alone = "blocked worker w0: app::write in one poll for 1.48 s; nothing else was polled";
+    check(Some(0), 1_250, alone);
+    check(Some(100), 1_150, alone);
+    check(Some(1_200), 0, title);
+    // Unknown.
+    check(None, 0, title);
+}
+
+/// It says so while the poll lasts, too; not if another worker is in a short poll.
+#[test]
+fn while_another_worker_polls_it_is_not_alone() {
+    let unpolled = |other: Option<u64>| {
+        let mut stage = stage();
+        stage.task("other", "other.rs:1 run()").polls = 3;
+        let mut play = Play::new(stage);
+        play.until(1_250, |stage, ms| {
+            stall(stage, ms, (0, 9_000));
+            stage.situation.workers[1].last_event = Some(START);
+            if let Some(long) = other {
+                polls(stage, 1, "other", START + ms.saturating_sub(long) * MS);
+            }
+        });
+        play.last[0].unpolled_ns
+    };
+    assert_eq!(unpolled(None), 1_250 * MS);
+    assert_eq!(unpolled(Some(100)), 0);
+    // It is blocked, too.
+    assert_eq!(unpolled(Some(1_100)), 1_100 * MS);
+}
+
+#[test]
+fn what_a_blocked_task_holds_is_named() {
+    let mut play = Play::new(stage_with_lock());
+    play.until(1_250, |stage, ms| stall(stage, ms, (0, 1_480)));
+    let live = play.last[0].clone();
+    play.until(5_000, |stage, ms| {
+        stall(stage, ms, (0, 1_480));
+        if ms > 1_480 {
+            stage.on("db").holders.clear();
+        }
+    });
+    for alert in [live, only(&mut play)] {
+        assert_eq!(alert.named(PartyKind::Resource), ["mutex db"]);
+        let held = " It holds mutex db; 1 task waits for it.";
+        assert!(alert.why.ends_with(held), "{}", alert.why);
+    }
 }
 
 #[test]

@@ -98,7 +98,7 @@ fn all_workers_at_once_are_one_alert() {
         "250 + alert long poll: app::write, in one poll for 250ms+",
         "1000 + alert blocked worker w0: app::write in one poll for 1.00 s+",
         "1000 - long_poll",
-        "1250 + alert blocked workers: all 2 are in one poll each, app::write for 1.25 s+",
+        "1250 + alert blocked workers: all 2 are in one poll each, app::write for 1.25 s+; nothing else was polled",
         "2000 - blocked_worker",
     ];
     check_still(|stage| build(stage, 7), 5_000, &all);

@@ -7,7 +7,8 @@ use turbowish_model::account::time::MinOfLastTwo;
 use turbowish_model::collect::assemble::{Assembly, Names};
 use turbowish_model::collect::history::{Totals, Trend, Window};
 use turbowish_model::diagnose::alert::{Detector, Limit, Limits};
-use turbowish_model::snapshot::alert::Alert;
+use turbowish_model::snapshot::alert::{Alert, worst_first};
+use turbowish_model::sorting;
 
 use super::cost::Series;
 use super::registry::Registry;
@@ -87,14 +88,15 @@ impl Monitor {
         self.watch().forget();
     }
 
-    /// Active alerts, the worst first, then those that ended a short time ago; and how many of
-    /// these had no room.
+    /// Active alerts and those that ended a short time ago, the worst first; and how many of the
+    /// latter had no room.
     pub(super) fn alerts(&self) -> (Vec<Alert>, u64) {
         let now = self.scale.ns(clock::ticks());
         let mut watch = self.watch();
         let past = watch.detector.past(now);
         let mut alerts = watch.alerts.clone();
         alerts.extend(past);
+        sorting::by_key(&mut alerts, worst_first);
         (alerts, watch.detector.forgotten())
     }
 

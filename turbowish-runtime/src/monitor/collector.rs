@@ -62,6 +62,8 @@ pub(crate) struct ThreadNow {
     pub(crate) origin: Option<Arc<TaskOrigin>>,
     /// Whether the thread has polled a task.
     pub(crate) polls: bool,
+    /// Time of its last event, in ticks.
+    pub(crate) latest: u64,
 }
 
 impl Collector {
@@ -217,6 +219,7 @@ impl Epoch {
                 first_poll: ledger.first_poll.read(&mut relax),
                 origin: ledger.first_poll_origin(),
                 polls: ledger.polls.load(Relaxed),
+                latest: reading.latest,
             });
             readings.push((index, reading));
         }

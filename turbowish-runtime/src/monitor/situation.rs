@@ -268,6 +268,7 @@ impl SituationBuilder<'_> {
                 name: self.known.worker(thread.index, &thread.name),
                 thread: thread.name.to_string(),
                 run_delay_ns: thread.os_id.and_then(os_thread::run_delay_ns),
+                last_event: Some(self.ns(thread.latest)),
                 poll: self.open(thread),
             });
         workers.collect()

@@ -293,14 +293,19 @@ fn worker() -> impl Strategy<Value = WorkerThread> {
         stack,
         passed,
     });
-    (0_u64..4, option::of(poll), option::of(number())).prop_map(|(n, poll, run_delay_ns)| {
-        WorkerThread {
-            id: n,
-            name: format!("w{n}"),
-            thread: "tokio-rt-worker".to_owned(),
-            run_delay_ns,
-            poll,
-        }
+    let worker = (
+        0_u64..4,
+        option::of(poll),
+        option::of(number()),
+        option::of(number()),
+    );
+    worker.prop_map(|(n, poll, run_delay_ns, last_event)| WorkerThread {
+        id: n,
+        name: format!("w{n}"),
+        thread: "tokio-rt-worker".to_owned(),
+        run_delay_ns,
+        last_event,
+        poll,
     })
 }
 

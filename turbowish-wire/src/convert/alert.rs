@@ -27,6 +27,8 @@ impl From<Alert> for proto::Alert {
             ended_unix_ns,
             times,
             last_unix_ns,
+            recent,
+            unpolled_ns,
         } = alert;
         Self {
             pitfall: pitfall.send(),
@@ -48,6 +50,8 @@ impl From<Alert> for proto::Alert {
             ended_unix_ns,
             times,
             last_unix_ns,
+            recent: recent.send(),
+            unpolled_ns,
         }
     }
 }
@@ -78,6 +82,8 @@ impl TryFrom<proto::Alert> for Alert {
             ended_unix_ns: alert.ended_unix_ns,
             times: alert.times,
             last_unix_ns: alert.last_unix_ns,
+            recent: Mirror::receive(alert.recent, "Alert.recent")?,
+            unpolled_ns: alert.unpolled_ns,
         })
     }
 }

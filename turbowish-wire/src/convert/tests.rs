@@ -4,7 +4,9 @@
 use prost::Message;
 use turbowish_model::account::resource::{Kind, Role};
 use turbowish_model::query::{Query, Rows};
-use turbowish_model::snapshot::alert::{Alert, Behind, Party, PartyKind, Point, Severity, Step};
+use turbowish_model::snapshot::alert::{
+    Alert, Behind, Occurrence, Party, PartyKind, Point, Severity, Step,
+};
 use turbowish_model::snapshot::combinator::Combinator;
 use turbowish_model::snapshot::json::{Parsed, Record};
 use turbowish_model::snapshot::pitfall::Pitfall;
@@ -345,6 +347,12 @@ impl Distinct {
             ended_unix_ns: nth.is_multiple_of(2).then(|| self.number()),
             times: self.number(),
             last_unix_ns: nth.is_multiple_of(2).then(|| self.number()),
+            recent: vec![Occurrence {
+                began_unix_ns: self.number(),
+                held_ns: self.number(),
+                behind_count: self.number(),
+            }],
+            unpolled_ns: self.number(),
         }
     }
 

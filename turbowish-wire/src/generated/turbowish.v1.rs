@@ -988,7 +988,7 @@ pub struct Alert {
     /// When it began, nanoseconds since the Unix epoch; 0 if that is not known.
     #[prost(uint64, tag = "16")]
     pub began_unix_ns: u64,
-    /// When it ended; absent while it holds. Of several times these are of the longest.
+    /// When it ended; absent while it holds. Of several times these are of the last one of the most severe.
     #[prost(uint64, optional, tag = "17")]
     pub ended_unix_ns: ::core::option::Option<u64>,
     /// How often it held.
@@ -997,6 +997,25 @@ pub struct Alert {
     /// When it ended the last time; absent while it holds.
     #[prost(uint64, optional, tag = "19")]
     pub last_unix_ns: ::core::option::Option<u64>,
+    /// The last times that it held.
+    #[prost(message, repeated, tag = "20")]
+    pub recent: ::prost::alloc::vec::Vec<Occurrence>,
+    /// How long no other covered poll ran on any thread, at least; 0 if others ran, or if that is not known.
+    #[prost(uint64, tag = "21")]
+    pub unpolled_ns: u64,
+}
+/// One of the times that an alert held.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Occurrence {
+    /// When it began, nanoseconds since the Unix epoch.
+    #[prost(uint64, tag = "1")]
+    pub began_unix_ns: u64,
+    /// How long it held.
+    #[prost(uint64, tag = "2")]
+    pub held_ns: u64,
+    /// How many tasks waited because of it.
+    #[prost(uint64, tag = "3")]
+    pub behind_count: u64,
 }
 /// Somebody or something that is involved in an alert.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -2542,6 +2561,19 @@ impl crate::weight::Weighed for Alert {
                 (11, Field::Many(<AlertStep as Weighed>::shape)),
                 (12, Field::Many(<Party as Weighed>::shape)),
                 (15, Field::Texts),
+                (20, Field::Many(<Occurrence as Weighed>::shape)),
+            ],
+        };
+        &SHAPE
+    }
+}
+impl crate::weight::Weighed for Occurrence {
+    fn shape() -> &'static crate::weight::Shape {
+        #[allow(unused_imports)]
+        use crate::weight::{Field, Weighed};
+        static SHAPE: crate::weight::Shape = crate::weight::Shape {
+            bytes: ::core::mem::size_of::<Occurrence>(),
+            fields: &[
             ],
         };
         &SHAPE

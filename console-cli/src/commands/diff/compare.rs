@@ -17,6 +17,9 @@ use crate::report_file::Saved;
 /// Relative changes below this count as no change; in billionths.
 pub(super) const SAME: Share = Share(20_000_000);
 
+/// Numbers of tasks and waiters, which tell what piles up.
+pub(super) const LEVELS: [&str; 2] = ["live", "waiters"];
+
 /// All differences between two tables.
 pub(super) struct Compared {
     /// `procs`
@@ -40,6 +43,8 @@ pub(crate) struct Allowed {
     pub(crate) share: Share,
     /// Growth of a duration, in nanoseconds.
     pub(crate) time_ns: u64,
+    /// The columns were not requested: of numbers of tasks and waiters only a large growth is told.
+    pub(crate) is_default: bool,
 }
 
 /// One column of one row that has changed.
@@ -47,8 +52,9 @@ pub(crate) struct Allowed {
 pub(super) struct Change {
     /// The name of the row.
     pub(super) row: String,
-    /// The column's key.
+    /// The column's key, and its title in tables.
     pub(super) column: String,
+    pub(super) title: String,
     /// The unit of the column's values.
     pub(super) unit: Unit,
     /// The values before and after.
@@ -112,17 +118,16 @@ impl Compared {
         let chance = Chance::of(both * columns.len());
         let mut changes = Vec::new();
         for column in columns {
-            let evidence = Evidence::of(column, before, after, chance);
+            let mut evidence = Evidence::of(column, before, after, chance);
+            if allowed.is_default && LEVELS.contains(&&*column.key) {
+                evidence.kind = FigureKind::Level;
+            }
             for (key, was) in &old {
                 let Some(is) = new.get(key) else { continue };
                 changes.extend(change(&evidence, name(key), was, is, allowed));
             }
         }
-        // Changes without a ratio come last; columns of one row and ratio stay in order.
-        changes.sort_by(|a: &Change, b: &Change| {
-            let key = |change: &Change| (change.verdict, Reverse(change.ratio()));
-            key(a).cmp(&key(b)).then_with(|| a.row.cmp(&b.row))
-        });
+        sort(&mut changes);
         let missing = |there: &Keyed<'_, R>, here: &Keyed<'_, R>| -> Vec<String> {
             let missing = there.keys().filter(|key| !here.contains_key(*key));
             missing.map(name).collect()
@@ -135,6 +140,12 @@ impl Compared {
             both,
             allowed,
         }
+    }
+
+    /// Adds rows of another table.
+    pub(super) fn add(&mut self, changes: Vec<Change>) {
+        self.changes.extend(changes);
+        sort(&mut self.changes);
     }
 
     /// Whether a value is worse by more than the allowed change.
@@ -236,6 +247,7 @@ fn change<R: Record>(
     Some(Change {
         row,
         column: column.key.clone().into_owned(),
+        title: column.title.clone().into_owned(),
         unit: column.unit,
         before,
         after,
@@ -258,6 +270,9 @@ fn judge<R>(
         return (before.number != after.number).then_some(Verdict::Changed);
     };
     let off = old.abs_diff(new);
+    if kind == FigureKind::Level {
+        return has_grown(old, new).then_some(Verdict::Changed);
+    }
     let beyond = |share: Share| {
         // 2^64 billionths of a number up to 2^64 are at most 2^128.
         off * 1_000_000_000 > old.unsigned_abs().saturating_mul(u128::from(share.0))
@@ -287,6 +302,20 @@ fn judge<R>(
     })
 }
 
+/// Changes without a ratio come last; columns of one row and ratio stay in order.
+fn sort(changes: &mut [Change]) {
+    changes.sort_by(|a: &Change, b: &Change| {
+        let key = |change: &Change| (change.verdict, Reverse(change.ratio()));
+        key(a).cmp(&key(b)).then_with(|| a.row.cmp(&b.row))
+    });
+}
+
+/// Whether there are so many more tasks or waiters that something may pile up.
+const fn has_grown(old: i128, new: i128) -> bool {
+    const LEAST: i128 = 10;
+    new - old >= LEAST && 2 * new >= 3 * old
+}
+
 #[cfg(test)]
 mod tests {
     use super::{Allowed, Doubt, FigureKind, Growth, Share, Side, Verdict, judge};
@@ -296,6 +325,7 @@ mod tests {
     const ALLOWED: Allowed = Allowed {
         share: Share(100_000_000),
         time_ns: 0,
+        is_default: false,
     };
 
     fn judged(
@@ -352,6 +382,27 @@ mod tests {
         check("calls", Some(1_000), Some(9_000), Some(Verdict::Changed));
         check("run", Some(1_000), Some(100), Some(Verdict::Changed));
         check("panicked", Some(0), Some(1), Some(Verdict::Fail));
+    }
+
+    #[test]
+    fn tasks_that_pile_up_are_told() {
+        let check = |old, new, expected| {
+            let growth = Growth::UNKNOWN;
+            let verdict = judged(
+                "live",
+                FigureKind::Level,
+                (Some(old), Some(new)),
+                growth,
+                ALLOWED,
+            );
+            assert_eq!(verdict, expected, "{old} {new}");
+        };
+        check(2, 330, Some(Verdict::Changed));
+        check(0, 10, Some(Verdict::Changed));
+        check(0, 9, None);
+        check(100, 149, None);
+        check(100, 150, Some(Verdict::Changed));
+        check(330, 2, None);
     }
 
     #[test]

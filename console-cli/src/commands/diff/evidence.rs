@@ -19,6 +19,8 @@ pub(super) enum FigureKind {
     Exact,
     /// A single event or moment: the longest poll, the tasks that wait now.
     Single,
+    /// The number of tasks or waiters now, of which only a large growth is a change.
+    Level,
 }
 
 impl FigureKind {
@@ -86,7 +88,7 @@ impl<'a, R: Record> Evidence<'a, R> {
                 )
             }
             FigureKind::Exact => Growth::exact(old, new),
-            FigureKind::Single => Growth::UNKNOWN,
+            FigureKind::Single | FigureKind::Level => Growth::UNKNOWN,
         }
     }
 
@@ -106,7 +108,7 @@ impl<'a, R: Record> Evidence<'a, R> {
         match self.kind {
             FigureKind::Percentile => Some(self.column.population(row)?.0.n),
             FigureKind::Mean | FigureKind::Failures => self.events(row, context),
-            FigureKind::Exact | FigureKind::Single => None,
+            FigureKind::Exact | FigureKind::Single | FigureKind::Level => None,
         }
     }
 

@@ -48,20 +48,31 @@ pub(super) fn table(compared: &Compared) -> String {
 fn cells(change: &Change) -> Vec<String> {
     vec![
         change.row.clone(),
-        change.column.clone(),
+        change.title.clone(),
         change.before.text.clone(),
         change.after.text.clone(),
         percent(change),
         match change.verdict {
             Verdict::Fail => "FAIL",
             Verdict::Better => "better",
-            Verdict::Worse | Verdict::Changed => "",
+            Verdict::Worse => "worse",
+            Verdict::Changed => changed(change),
             Verdict::Unsure(Doubt::Chance) => "chance",
             Verdict::Unsure(Doubt::TooFew) => "too few",
             Verdict::Unsure(Doubt::Single) => "single",
         }
         .to_owned(),
     ]
+}
+
+/// What has changed, and is neither good nor bad.
+fn changed(change: &Change) -> &'static str {
+    match (change.before.number, change.after.number) {
+        (None, _) => "new",
+        (_, None) => "gone",
+        (Some(before), Some(after)) if after > before => "more",
+        _ => "less",
+    }
 }
 
 /// A sentence for each row that fails, about its worst column:

@@ -10,6 +10,22 @@ use crate::detail::rich_line::RichLine;
 
 /// ` BEHIND IT  47 tasks wait: 46 conn:*, expiry`
 pub(super) fn lines(alert: &Alert, around: &AlertContext<'_>) -> Vec<RichLine> {
+    let mut lines = waiting(alert, around);
+    // Without a poll nothing is woken, so this is not in the number of tasks.
+    if alert.unpolled_ns > 0 {
+        let time = around.time(alert.unpolled_ns);
+        let label = if lines.is_empty() {
+            " BEHIND IT  "
+        } else {
+            "            "
+        };
+        let text = format!("nothing else that is covered was polled for {time}+");
+        lines.extend(around.labelled(label, &text));
+    }
+    lines.into_iter().map(RichLine::from).collect()
+}
+
+fn waiting(alert: &Alert, around: &AlertContext<'_>) -> Vec<String> {
     let count = alert.behind_count();
     if count == 0 {
         return Vec::new();
@@ -32,8 +48,7 @@ pub(super) fn lines(alert: &Alert, around: &AlertContext<'_>) -> Vec<RichLine> {
     if !groups.is_empty() {
         text += &format!(": {}", groups.join(", "));
     }
-    let lines = around.labelled(" BEHIND IT  ", &text);
-    lines.into_iter().map(RichLine::from).collect()
+    around.labelled(" BEHIND IT  ", &text)
 }
 
 /// `46 conn:*`, `expiry`: the largest group first, then by name.

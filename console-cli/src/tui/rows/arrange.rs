@@ -64,6 +64,7 @@ impl<R: Entry> Arrangement<'_, R> {
             None => {
                 // Rows that are part of an alert come first.
                 let (class, number) = row.worst();
+                let severity = severity.or_else(|| row.past_severity());
                 Rank::Worst(
                     severity.map_or(u8::MAX, |is| is as u8),
                     class,

@@ -243,6 +243,10 @@ impl Entry for Alert {
         (!self.is_over()).then_some(self.severity)
     }
 
+    fn past_severity(&self) -> Option<Severity> {
+        self.is_over().then_some(self.severity)
+    }
+
     fn is_over(&self) -> bool {
         self.is_over()
     }

@@ -2,7 +2,7 @@
 
 mod rows;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use turbowish_model::query::{Filter, Grouping};
 use turbowish_model::snapshot::Page;
@@ -64,6 +64,8 @@ struct Shape {
     grouping: Option<usize>,
     unfolded: BTreeSet<String>,
     hidden: Hidden,
+    /// Positions that lines keep while the user moves among them; empty otherwise.
+    steady: BTreeMap<RowId, usize>,
 }
 
 impl<R: Entry> Default for Table<R> {
@@ -158,7 +160,7 @@ impl<R: Entry> Table<R> {
             order: &self.order,
             context,
         };
-        let sorted = arrangement.sort(kept);
+        let sorted = self.steadied(arrangement.sort(kept));
         self.kept = sorted.len();
         self.hidden = hidden.len();
         self.groups = match self.grouped() {
@@ -183,10 +185,43 @@ impl<R: Entry> Table<R> {
             }
             None => Vec::new(),
         };
+        self.steady_groups();
         self.visible = match self.shape.grouping {
             None => sorted.into_iter().map(At::Row).collect(),
             Some(_) => lines(&self.groups, &self.shape.unfolded),
         };
+    }
+
+    /// The present positions of the rows.
+    fn places(&self) -> BTreeMap<RowId, usize> {
+        let rows = self.visible.iter().enumerate();
+        let places = rows.filter_map(|(place, at)| match *at {
+            At::Row(at) => Some((self.page.rows.get(at)?.id(), place)),
+            At::Group(at) => Some((group_id(&self.page.rows, self.groups.get(at)?), place)),
+        });
+        places.collect()
+    }
+
+    fn place(&self, id: &RowId) -> usize {
+        self.shape.steady.get(id).copied().unwrap_or(usize::MAX)
+    }
+
+    /// Sorted rows in the order that they keep; new ones come last.
+    fn steadied(&self, mut sorted: Vec<usize>) -> Vec<usize> {
+        if !self.shape.steady.is_empty() {
+            sorted.sort_by_cached_key(|&at| self.place(&self.page.rows[at].id()));
+        }
+        sorted
+    }
+
+    /// The same for groups.
+    fn steady_groups(&mut self) {
+        if !self.shape.steady.is_empty() {
+            let mut groups = std::mem::take(&mut self.groups);
+            let rows = &self.page.rows;
+            groups.sort_by_cached_key(|group| self.place(&group_id(rows, group)));
+            self.groups = groups;
+        }
     }
 
     /// The texts of a group are those that all of its rows share; its name and its numbers are its
@@ -266,6 +301,14 @@ impl<R: Entry> Table<R> {
             self.visible
                 .retain(|at| !matches!(*at, At::Row(at) if at >= rows));
         }
+    }
+}
+
+/// The identity of a group's line; a group of one is shown as its row.
+fn group_id<R: Entry>(rows: &[R], group: &Group<R>) -> RowId {
+    match group.members[..] {
+        [only] if group.count == 1 => rows[only].id(),
+        _ => RowId::Group(group.key.clone()),
     }
 }
 

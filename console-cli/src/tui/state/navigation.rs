@@ -23,6 +23,8 @@ pub(crate) struct Pending {
     pub(crate) frozen_ns: Option<u64>,
     /// The time of the last key, on the console's clock.
     pub(crate) key_ns: Option<u64>,
+    /// The last minute as it was when the display was frozen.
+    pub(crate) trends: Option<Trends>,
 }
 
 /// The current place, the history, and the sessions with other processes.

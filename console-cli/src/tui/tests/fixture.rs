@@ -584,6 +584,7 @@ pub(super) fn looking(size: (u16, u16)) -> State {
         glyphs: GlyphSet::Ascii.glyphs(),
         mouse: true,
         theme: None,
+        kept_window: None,
     };
     let mut state = State::new(look, size, Window(Some(10 * SECOND)), SECOND);
     tell(&mut state, Message::Tick(now(0)));

@@ -56,7 +56,7 @@ fn the_alert_line_has_a_forecast() {
     );
     check(
         &[earlier()],
-        " no alerts; 1 ended 5m00s ago: long poll: kv::snapshot::write, 44 polls > 10ms..",
+        " no alerts, 1 ended  resolved 5m00s ago: long poll: ..write, 44 polls > 10ms, ..",
     );
     check(
         &[long_poll()],
@@ -74,20 +74,29 @@ fn the_alert_line_counts_them_apart() {
     };
     check(
         &[earlier()],
-        " no alerts; 1 ended 5m00s ago: long poll: kv::snapshot::write, 44 polls > 10ms..",
+        " no alerts, 1 ended  resolved 5m00s ago: long poll: ..write, 44 polls > 10ms, ..",
     );
     check(
         &[earlier(), stall(AT)],
-        " no alerts; 2 ended, the last 42.0 s ago: blocked worker w1: kv::compact::run ..",
+        " no alerts, 2 ended  resolved 42.0 s ago: blocked worker w1: ..run in one poll..",
     );
     check(
         &[stall(AT), deadlock()],
         "X 1 alert, 1 ended  deadlock: conn:51022, repl-1, snapshot wait in a cycle, 41..",
     );
+    // What is over was worse than what is active.
+    check(
+        &[stall(AT), long_poll()],
+        "! 1 warning, 1 ended  resolved 42.0 s ago: blocked worker w1: ..run in one pol..",
+    );
+    check(
+        &[earlier(), long_poll()],
+        "! 1 warning, 1 ended  long poll: ..write, 44 polls > 10ms, longest 38.4ms",
+    );
 }
 
 #[test]
-fn one_key_opens_the_last_one() {
+fn one_key_opens_what_the_alert_line_names() {
     let open = |alerts: &[Alert], keys: &str| {
         let mut state = alarmed(SMALL, alerts.to_vec());
         press(&mut state, keys);
@@ -101,6 +110,14 @@ fn one_key_opens_the_last_one() {
     let all = [stall(AT), deadlock()];
     assert_eq!(open(&all, "!"), Some(deadlock().title));
     assert_eq!(open(&all, "5 j Enter"), Some(stall(AT).title));
+    // Unless what is over was worse; the table has the same order, and so has `n`.
+    let worse = [long_poll(), earlier(), stall(AT)];
+    assert_eq!(open(&worse, "!"), Some(stall(AT).title));
+    assert_eq!(open(&worse, "n"), Some(stall(AT).title));
+    assert_eq!(open(&worse, "n n"), Some(long_poll().title));
+    assert_eq!(open(&worse, "5 Enter"), Some(stall(AT).title));
+    assert_eq!(open(&worse, "5 j Enter"), Some(long_poll().title));
+    assert_eq!(open(&worse, "5 j j Enter"), Some(earlier().title));
 }
 
 /// An open record stays when its alert ends, and says so.
@@ -114,12 +131,15 @@ fn an_alert_ends_while_its_record_is_open() {
     };
     let mut state = alarmed(SMALL, vec![active]);
     press(&mut state, "!");
-    assert!(!screen(&state).contains(" OVER "), "{}", screen(&state));
+    assert!(!screen(&state).contains(" RESOLVED "), "{}", screen(&state));
     until(&mut state, 2);
     arrives(&mut state, with(vec![stall(AT)]));
     let screen = screen(&state);
-    assert!(screen.contains(" OVER  active 3 times"), "{screen}");
-    assert!(screen.contains("ended   n next"), "{screen}");
+    assert!(
+        screen.contains(" RESOLVED  42.0 s ago; active 3 times:"),
+        "{screen}"
+    );
+    assert!(screen.contains("1 of 10 problems   n next"), "{screen}");
 }
 
 #[test]

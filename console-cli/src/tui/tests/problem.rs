@@ -130,7 +130,7 @@ fn an_open_alert_is_told_as_it_is_now_and_stays_when_it_goes() {
     until(&mut state, 2);
     arrives(&mut state, with(vec![futurelock(), later]));
     assert!(line(&state, 3).ends_with("51.2 s"), "{}", line(&state, 3));
-    assert!(line(&state, 2).ends_with("1 of 2   n next"));
+    assert!(line(&state, 2).ends_with("1 of 11 problems   n next"));
     until(&mut state, 4);
     arrives(&mut state, with(vec![futurelock()]));
     assert_eq!(open(&state), Some("deadlock"));
@@ -147,7 +147,7 @@ fn a_cycle_that_takes_in_another_task_is_the_same_alert() {
     other.parties.rotate_left(2);
     until(&mut state, 2);
     arrives(&mut state, with(vec![other]));
-    assert!(line(&state, 2).ends_with("1 of 1   n next"));
+    assert!(line(&state, 2).ends_with("1 of 10 problems   n next"));
 }
 
 #[test]

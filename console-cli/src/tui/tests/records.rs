@@ -21,6 +21,19 @@ fn line(state: &State, at: usize) -> String {
     screen(state).lines().nth(at).unwrap_or_default().to_owned()
 }
 
+/// A call that waits at an await point may request a lock there; else its function is opened.
+#[test]
+fn an_await_leads_to_what_it_waits_for() {
+    let check = |keys: &str, expected: &str, holder: &str| {
+        let mut state = alarmed(SIZE, vec![deadlock()]);
+        press(&mut state, keys);
+        assert_eq!(path(&state), expected, "after {keys:?}");
+        assert!(screen(&state).contains(holder), "{}", screen(&state));
+    };
+    check("4 Enter", "Awaits > kv::conn::read_frame", "src/conn.rs");
+    check("4 j j j Enter", "Awaits > mutex db", "conn:51022");
+}
+
 #[test]
 fn links_lead_from_record_to_record() {
     let check = |keys: &str, expected: &str| {
@@ -227,15 +240,15 @@ fn the_worst_things_are_stepped_through() {
         told.push(standing(&state));
     }
     let expected = [
-        "1 of 11 worst   n next",
-        "2 of 11 worst   n next",
-        "3 of 11 worst: polling for 2.10 s   n next",
-        "4 of 11 worst: ready 1.40 s   n next",
-        "5 of 11 worst: full, 1 waiting   n next",
-        "6 of 11 worst: waiting 41.6 s on mutex log   n next",
-        "7 of 11 worst: waiting 41.4 s on mpsc repl   n next",
-        "8 of 11 worst: waiting 41.4 s on mutex db   n next",
-        "9 of 11 worst: runs 96.4%   n next",
+        "1 of 11 problems   n next",
+        "2 of 11 problems   n next",
+        "3 of 11 problems: polling for 2.10 s   n next",
+        "4 of 11 problems: ready 1.40 s   n next",
+        "5 of 11 problems: full, 1 waiting   n next",
+        "6 of 11 problems: waiting 41.6 s on mutex log   n next",
+        "7 of 11 problems: waiting 41.4 s on mpsc repl   n next",
+        "8 of 11 problems: waiting 41.4 s on mutex db   n next",
+        "9 of 11 problems: runs 96.4%   n next",
     ];
     assert_eq!(told, expected);
     press(&mut state, "N");
@@ -269,7 +282,7 @@ fn the_worst_things_are_those_of_now_while_a_record_is_open() {
     assert_eq!(path(&state), "Functions > stats");
     assert_eq!(
         standing(&state),
-        "1 of 9 worst: polling for 2.10 s   n next"
+        "1 of 9 problems: polling for 2.10 s   n next"
     );
     let survey = state.wanted().survey.unwrap();
     assert!(survey.procs.is_some() && survey.tasks.is_some() && survey.resources.is_some());
@@ -294,21 +307,21 @@ fn the_worst_things_are_those_of_now_while_a_record_is_open() {
     );
     assert_eq!(
         standing(&state),
-        "1 of 2 worst: polling for 9.00 s   n next"
+        "1 of 2 problems: polling for 9.00 s   n next"
     );
     // It has ended its poll: what was second comes up to its place.
     tell(&mut state, Message::Survey(Box::new(later("stats", 0))));
     assert_eq!(standing(&state), "no longer a problem   n next");
     press(&mut state, "n");
     assert_eq!(path(&state), "Functions > wal");
-    assert_eq!(standing(&state), "1 of 1 worst: ready 1.40 s   n next");
+    assert_eq!(standing(&state), "1 of 1 problems: ready 1.40 s   n next");
     // A display that is frozen stands.
     press(&mut state, "Space");
     tell(
         &mut state,
         Message::Survey(Box::new(later("wal", 5 * SECOND))),
     );
-    assert_eq!(standing(&state), "1 of 1 worst: ready 1.40 s   n next");
+    assert_eq!(standing(&state), "1 of 1 problems: ready 1.40 s   n next");
     press(&mut state, "Esc");
     assert_eq!(state.wanted().survey, None);
 }

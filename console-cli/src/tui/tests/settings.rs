@@ -41,6 +41,7 @@ fn a_console_is_as_the_last_one_was_left() {
     });
     let mut state = session(&path, "");
     assert_eq!(state.window, Window(Some(60 * SECOND)));
+    assert!(screen(&state).contains(" of 1m00s (kept)  LIVE"));
     assert!(!state.look.mouse);
     assert_eq!(state.table().order().key, "longest");
     assert_eq!(state.table().picked().unwrap()[0], "calls");

@@ -1,5 +1,6 @@
 //! Messages in, state out.
 
+use turbowish_model::snapshot::ProcRow;
 use turbowish_model::snapshot::{Accounting, Snapshot};
 
 use super::fixture::{
@@ -63,7 +64,7 @@ fn keys_sort_at_once() {
 fn names_sort_as_people_count() {
     let mut state = attached((80, 24));
     press(&mut state, "s p r o c Enter");
-    until(&mut state, 1);
+    until(&mut state, 3);
     let mut snapshot = kv();
     for (row, name) in snapshot.procs.rows.iter_mut().zip(["a-10", "a-2", "a-3"]) {
         row.proc = name.to_owned();
@@ -181,10 +182,26 @@ fn the_selection_follows_its_row() {
     let mut state = attached((80, 24));
     press(&mut state, "j j j");
     assert_eq!(selection(&state), ("kv::db::get".to_owned(), 3));
+    let other = || {
+        let mut snapshot = kv();
+        snapshot.procs.rows[3].running_ns = 9 * SECOND;
+        snapshot.procs.rows.push(ProcRow {
+            proc: "kv::new".to_owned(),
+            running_ns: 8 * SECOND,
+            ..ProcRow::default()
+        });
+        snapshot
+    };
+    // Rows keep their order while the user moves; new ones come last.
     until(&mut state, 1);
-    let mut snapshot = kv();
-    snapshot.procs.rows[3].running_ns = 9 * SECOND;
-    arrives(&mut state, snapshot);
+    arrives(&mut state, other());
+    assert_eq!(selection(&state), ("kv::db::get".to_owned(), 3));
+    press(&mut state, "G");
+    assert_eq!(selection(&state).0, "kv::new");
+    press(&mut state, "g j j j");
+    assert_eq!(selection(&state).0, "kv::db::get");
+    until(&mut state, 4);
+    arrives(&mut state, other());
     assert_eq!(
         selection(&state).0,
         "kv::db::get",
@@ -192,6 +209,47 @@ fn the_selection_follows_its_row() {
     );
     press(&mut state, "k");
     assert_eq!(selection(&state).0, "kv::conn::read_frame");
+}
+
+#[test]
+fn groups_keep_their_order_while_the_user_moves() {
+    let mut state = attached((80, 24));
+    press(&mut state, "t j");
+    let (name, at) = selection(&state);
+    let other = || {
+        let mut snapshot = kv();
+        snapshot.procs.rows[5].running_ns = 9 * SECOND;
+        snapshot
+    };
+    until(&mut state, 1);
+    arrives(&mut state, other());
+    assert_eq!(selection(&state), (name.clone(), at));
+    until(&mut state, 4);
+    arrives(&mut state, other());
+    assert_eq!(selection(&state).0, name);
+    assert_ne!(selection(&state).1, at);
+}
+
+#[test]
+fn a_frozen_minute_does_not_move() {
+    let mut state = attached((200, 50));
+    let trend = |state: &State| {
+        let screen = screen(state);
+        let line = screen.lines().find(|line| line.starts_with(" last 60 s"));
+        line.expect("a trend").to_owned()
+    };
+    let before = trend(&state);
+    press(&mut state, "Space");
+    for second in [20, 40, 80] {
+        until(&mut state, second);
+        let mut snapshot = kv();
+        snapshot.process.uptime_ns += second * SECOND;
+        snapshot.tasks_by_state.waiting += 1_000;
+        arrives(&mut state, snapshot);
+        assert_eq!(trend(&state), before);
+    }
+    press(&mut state, "Space");
+    assert_ne!(trend(&state), before);
 }
 
 #[test]

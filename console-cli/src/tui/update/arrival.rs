@@ -8,7 +8,7 @@ use turbowish_model::snapshot::column;
 use turbowish_model::snapshot::units::Micro;
 use turbowish_model::snapshot::{Accounting, Snapshot};
 
-use super::{QUIET_NS, hold, mute, record};
+use super::{QUIET_NS, STEADY_NS, hold, mute, record};
 use crate::detail::rich_line::Link;
 use crate::text;
 use crate::tui::history::History;
@@ -66,11 +66,7 @@ pub(super) fn survey(state: &mut State, survey: Box<Snapshot>) {
 
 /// Shows the held data, unless the display must not change.
 pub(super) fn show_held(state: &mut State) {
-    let now = state.now.mono_ns;
-    let quiet = state
-        .pending
-        .key_ns
-        .is_none_or(|key| now.saturating_sub(key) >= QUIET_NS);
+    let quiet = is_quiet(state, QUIET_NS);
     if state.pending.frozen_ns.is_some() || (!quiet && state.shown.is_some()) {
         return;
     }
@@ -80,6 +76,12 @@ pub(super) fn show_held(state: &mut State) {
     {
         show(state, *snapshot);
     }
+}
+
+/// Whether no key was pressed for so long.
+fn is_quiet(state: &State, ns: u64) -> bool {
+    let key_ns = state.pending.key_ns;
+    key_ns.is_none_or(|key| state.now.mono_ns.saturating_sub(key) >= ns)
 }
 
 fn subject(state: &State) -> Option<Link> {
@@ -116,9 +118,11 @@ fn show(state: &mut State, mut snapshot: Snapshot) {
         state.shown = Some(snapshot);
     } else {
         state.visit.survey = None;
+        // A row must not move away from under the cursor of a user who is about to press Enter.
+        let steady = !is_quiet(state, STEADY_NS);
         let alerts = snapshot.alerts.clone();
         for view in View::ALL {
-            state.tables.of_mut(view).take(&mut snapshot);
+            state.tables.of_mut(view).take(&mut snapshot, steady);
         }
         // The tables have taken their rows; these belong to the whole screen.
         snapshot.alerts = alerts;

@@ -1,5 +1,7 @@
 //! Muted alerts: they have no banner and no mark, and come last in the triage list.
 
+use turbowish_model::snapshot::alert::Alert;
+
 use crate::detail::rich_line::Link;
 use crate::tui::state::{State, View};
 use crate::tui::{layout, mutes};
@@ -10,7 +12,7 @@ pub(super) fn switch(state: &mut State) {
         state.notice = Some("m mutes an alert; 5 lists them".to_owned());
         return;
     };
-    let alert = state.alerts().iter().find(|a| Link::alert(a) == link);
+    let alert = state.alerts().find(|a| Link::alert(a) == link);
     let Some(alert) = alert.cloned() else {
         state.notice = Some("this alert is resolved".to_owned());
         return;
@@ -53,7 +55,7 @@ pub(super) fn prune(state: &mut State) {
         return;
     }
     let now = state.now.mono_ns;
-    let alerts = state.alerts().to_vec();
+    let alerts: Vec<Alert> = state.alerts().cloned().collect();
     if state.visit.mutes.prune(&alerts, now) {
         mark(state);
     }
@@ -62,7 +64,7 @@ pub(super) fn prune(state: &mut State) {
 /// Updates the marks in the rows of all tables.
 pub(super) fn mark(state: &mut State) {
     let context = state.context();
-    let alerts = state.alerts().to_vec();
+    let alerts: Vec<Alert> = state.alerts().cloned().collect();
     let (mutes, now) = (state.visit.mutes.clone(), state.now.mono_ns);
     for view in View::ALL {
         let table = state.tables.of_mut(view);

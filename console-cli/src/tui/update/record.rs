@@ -1,25 +1,21 @@
 //! Records: the open one, the targets of its links, and the way back.
 
-use turbowish_model::snapshot::alert::Alert;
-use turbowish_model::snapshot::column;
+use turbowish_model::snapshot::{ResourceRow, WaiterRow};
 
 use super::{Stride, stride};
 use crate::detail::rich_line::Link;
 use crate::tui::history::{History, Stop};
 use crate::tui::keys::Action;
 use crate::tui::record::{self, Record, RecordRow};
-use crate::tui::rows::Absent;
+use crate::tui::rows::{Absent, Entry as _};
 use crate::tui::state::{State, Step, View};
 use crate::tui::triage::{self, Thing};
 
-/// Opens the first alert; if there is none, the one that ended last.
+/// Opens the alert that the alert line names.
 pub(super) fn worst_alert(state: &mut State) {
-    let worst = state.heard().next();
-    let past = || column::latest_past(state.all_alerts()).filter(|_| state.alerts().is_empty());
-    let worst = worst.or_else(past).map(Link::alert);
-    match worst {
+    match state.headline().map(Link::alert) {
         Some(link) => open(state, link),
-        None if state.alerts().is_empty() => state.notice = Some("no alerts".to_owned()),
+        None if state.alerts().next().is_none() => state.notice = Some("no alerts".to_owned()),
         None => state.notice = Some("all alerts are muted; 5 lists them".to_owned()),
     }
 }
@@ -70,15 +66,21 @@ pub(super) fn restep(state: &mut State) {
     });
 }
 
-/// The current entry of the triage list: `3 of 9 worst: ready 212ms`; `None` if the user has not
-/// stepped.
-pub(crate) fn worst(state: &State) -> Option<String> {
-    let Step { at, stands_out } = state.visit.step?;
-    if !stands_out {
-        return Some("no longer a problem".to_owned());
-    }
+/// The place of the open record among the problems: `3 of 9 problems: ready 212ms`; `None` if it is
+/// none of them, or if it is no alert and the user has not stepped there.
+pub(crate) fn problem(state: &State) -> Option<String> {
     let list = triage::list(state);
-    let place = format!("{} of {} worst", at + 1, list.len());
+    let at = match state.visit.step {
+        Some(Step {
+            stands_out: false, ..
+        }) => return Some("no longer a problem".to_owned()),
+        Some(Step { at, .. }) => at,
+        None => {
+            let at = stands(state, &list);
+            at.filter(|&at| matches!(list[at].link, Link::Alert(..)))?
+        }
+    };
+    let place = format!("{} of {} problems", at + 1, list.len());
     Some(match list.get(at).map(|thing| &*thing.told) {
         None | Some("") => place,
         Some(told) => format!("{place}: {told}"),
@@ -88,9 +90,29 @@ pub(crate) fn worst(state: &State) -> Option<String> {
 /// Opens the record of the selected row.
 pub(super) fn of_row(state: &mut State) {
     let table = state.table();
-    if let Some(link) = table.selected().and_then(|at| table.link(at)) {
+    let Some(at) = table.selected() else { return };
+    if let Some(link) = awaited(state, at).or_else(|| table.link(at)) {
         open(state, link);
     }
+}
+
+/// The resource for which most calls wait at an await point, if it is one that they request there.
+fn awaited(state: &State, at: usize) -> Option<Link> {
+    let id = state.table().id(at)?;
+    let mut points = state.tables.awaits.rows().iter();
+    let place = &points.find(|row| row.is(&id))?.place;
+    let here = |resource: &ResourceRow| {
+        let is_here = |waiter: &&WaiterRow| {
+            let lines = place.line..=place.end_line;
+            waiter.at.file == place.file && lines.contains(&waiter.at.line)
+        };
+        resource.waiters.iter().filter(is_here).count()
+    };
+    let resources = state.tables.resources.rows().iter();
+    let (most, resource) = resources
+        .map(|row| (here(row), row))
+        .max_by_key(|(n, _)| *n)?;
+    (most > 0).then(|| resource.link())
 }
 
 /// Opens a record in place of the current view.
@@ -209,20 +231,6 @@ fn absence(state: &State, subject: &Link) -> Option<Absent> {
         Link::Proc(_) => near()?.procs.left_out(),
     };
     Some(Absent::from_all(left_out == 0))
-}
-
-/// The position of the open alert among the active ones.
-pub(crate) fn position(state: &State) -> Option<usize> {
-    let subject = &state.record.as_ref()?.subject;
-    let mut alerts = state.heard().chain(muted(state));
-    alerts.position(|alert| Link::alert(alert) == *subject)
-}
-
-/// Muted alerts, which come last.
-fn muted(state: &State) -> impl Iterator<Item = &Alert> {
-    let (mutes, now) = (&state.visit.mutes, state.now.mono_ns);
-    let alerts = state.alerts().iter();
-    alerts.filter(move |alert| mutes.left(alert, now).is_some())
 }
 
 /// Performs an action while a record is open.

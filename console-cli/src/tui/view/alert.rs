@@ -1,9 +1,10 @@
 //! Row 2: a problem with the data if there is one, else the active alerts, or that there are none.
 
 use ratatui::Frame;
+use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use turbowish_model::snapshot::Accounting;
-use turbowish_model::snapshot::alert::{Severity, told_past};
+use turbowish_model::snapshot::alert::{Alert, Severity};
 use turbowish_model::snapshot::column;
 use turbowish_model::snapshot::units::{self, SECOND};
 
@@ -37,44 +38,46 @@ pub(super) fn draw_alone(state: &State, frame: &mut Frame<'_>, screen: &ScreenLa
     put(frame, screen.alert, 0, line);
 }
 
-/// `X 1 alert  deadlock: conn:51022, repl-1, snapshot wait in a cycle, 41.2 s`
+/// `X 1 alert  deadlock: conn:51022, repl-1, snapshot wait in a cycle, 41.2 s`; if a worse one is
+/// over, `! 1 warning, 1 ended  resolved 42.0 s ago: blocked worker w1: …`.
 fn alerts(state: &State) -> Line<'static> {
     let lost = lost(state);
-    let muted = match state.alerts().len() - state.heard().count() {
+    let active = state.heard().next();
+    if active.is_none() && !lost.is_empty() {
+        return Line::from(Span::styled(lost, warning(state)));
+    }
+    let mut more = match state.alerts().count() - state.heard().count() {
         0 => String::new(),
         n => format!(", {n} muted"),
     };
-    match state.heard().next() {
-        None if lost.is_empty() => {
-            let line = match past(state).or_else(|| state.visit.forecast.map(str::to_owned)) {
-                None => format!(" no alerts{muted}"),
-                Some(more) => format!(" no alerts{muted}; {more}"),
-            };
-            Line::from(text::head(&line, usize::from(state.size.0)))
-        }
-        None => Line::from(Span::styled(lost, warning(state))),
+    match state.all_alerts().len() - state.alerts().count() {
+        0 => {}
+        n => more += &format!(", {n} ended"),
+    }
+    let (counts, style) = match active {
+        None => (format!(" no alerts{more}"), Style::default()),
         Some(worst) => {
             let (mark, role) = mark(worst.severity);
-            let ended = match state.all_alerts().len() - state.alerts().len() {
-                0 => String::new(),
-                n => format!(", {n} ended"),
-            };
             let counts = column::severity_counts(state.heard());
-            let counts = format!("{mark} {counts}{muted}{ended}");
-            let room = usize::from(state.size.0);
-            let title = text::head(&worst.title, room.saturating_sub(counts.len() + 2));
-            Line::from(vec![
-                Span::styled(counts, state.look.palette.style(role)),
-                Span::raw(format!("  {title}")),
-            ])
+            (
+                format!("{mark} {counts}{more}"),
+                state.look.palette.style(role),
+            )
         }
-    }
+    };
+    let named = match (state.headline(), state.visit.forecast) {
+        (Some(named), _) => format!("  {}", sentence(state, named)),
+        (None, Some(forecast)) => format!("; {forecast}"),
+        (None, None) => String::new(),
+    };
+    let room = usize::from(state.size.0).saturating_sub(counts.len());
+    let named = text::fit_sentence(&named, room);
+    Line::from(vec![Span::styled(counts, style), Span::raw(named)])
 }
 
-/// `1 ended 42.0 s ago: blocked worker w1: …`
-fn past(state: &State) -> Option<String> {
-    let at = state.shown.as_ref()?.at_unix_ns;
-    told_past(state.all_alerts(), at, state.look.glyphs.micro)
+fn sentence(state: &State, alert: &Alert) -> String {
+    let at = state.shown.as_ref().map_or(0, |shown| shown.at_unix_ns);
+    alert.sentence(at, state.look.glyphs.micro)
 }
 
 /// The letter and the role of a severity.
@@ -86,7 +89,7 @@ pub(super) const fn mark(severity: Severity) -> (&'static str, Role) {
     }
 }
 
-fn warning(state: &State) -> ratatui::style::Style {
+fn warning(state: &State) -> Style {
     state.look.palette.style(Role::Warning)
 }
 

@@ -106,24 +106,21 @@ fn crumb(state: &State, open: &Record, width: u16) -> Line<'static> {
     text::apart(begin, Line::from(end), usize::from(width))
 }
 
-/// The kind of the subject, and its position among others: `2 of 3   n next`, `3 of 9 worst: ready
-/// 212ms   n next`, `task, ended`.
+/// The place among the problems, or the kind of the subject: `3 of 9 problems: ready 212ms   n
+/// next`, `task, ended`.
 fn standing(state: &State, open: &Record) -> String {
     let left = |alert| state.visit.mutes.left(alert, state.now.mono_ns);
-    let worst = update::worst(state);
-    let stepping = worst.map(|worst| format!("{worst}   n next"));
-    match (open.alert(), update::position(state)) {
-        (Some(alert), Some(at)) => {
+    let place = update::problem(state).map(|place| format!("{place}   n next"));
+    match (open.alert(), open.absent) {
+        (Some(alert), _) => {
             let muted = left(alert).map_or_else(String::new, |left| mutes::word(left) + "   ");
-            let of_alerts = format!("{} of {}   n next", at + 1, state.alerts().len());
-            muted + &stepping.unwrap_or(of_alerts)
+            let other = match alert.is_over() || open.absent.is_some() {
+                true => "resolved   n next",
+                false => "n next",
+            };
+            muted + &place.unwrap_or_else(|| other.to_owned())
         }
-        (Some(alert), None) if alert.is_over() => "ended   n next".to_owned(),
-        (Some(_), None) => "resolved   n next".to_owned(),
-        (None, _) => match (open.absent, stepping) {
-            (Some(absent), _) => format!("{}, {}", open.word(), absent.word()),
-            (None, Some(stepping)) => stepping,
-            (None, None) => open.word().to_owned(),
-        },
+        (None, Some(absent)) => format!("{}, {}", open.word(), absent.word()),
+        (None, None) => place.unwrap_or_else(|| open.word().to_owned()),
     }
 }

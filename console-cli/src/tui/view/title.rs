@@ -127,13 +127,18 @@ fn live(state: &State) -> String {
 
 /// The requested window, and the length reached so far while it fills.
 fn window(state: &State, shown: &Snapshot) -> String {
+    let kept = match state.look.kept_window == Some(state.window) {
+        true => " (kept)",
+        false => "",
+    };
     let Window(Some(ns)) = state.window else {
-        return "since start".to_owned();
+        return format!("since start{kept}");
     };
     let asked = units::window(ns, state.look.glyphs.micro);
     if shown.window_ns < ns - ns / 10 && shown.window_ns > 0 {
-        format!("{} of {asked}", shown.window_ns.div_ceil(SECOND))
+        let so_far = shown.window_ns.div_ceil(SECOND);
+        format!("{so_far} s of {asked}{kept}")
     } else {
-        asked
+        format!("{asked}{kept}")
     }
 }

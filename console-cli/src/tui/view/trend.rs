@@ -26,10 +26,12 @@ pub(super) fn line(state: &State, shown: &Snapshot, width: usize) -> Line<'stati
 
 fn form(state: &State, shown: &Snapshot, count: usize, names_max: bool) -> Line<'static> {
     let style = state.look.palette.style(Role::Bar);
+    let frozen = state.pending.frozen_ns.and(state.pending.trends.as_ref());
+    let trends = frozen.unwrap_or(&state.visit.trends);
     let mut spans = vec![Span::raw(" last 60 s")];
     for series in Series::ALL {
         let uptime_ns = shown.process.uptime_ns;
-        let cells = state.visit.trends.of(series, uptime_ns, count);
+        let cells = trends.of(series, uptime_ns, count);
         let drawn = Value::Trend(&cells).print(state.style());
         spans.push(Span::raw(format!("   {} ", label(series))));
         spans.push(Span::styled(drawn, style));

@@ -9,7 +9,9 @@ use super::limits::Limit;
 use super::words::time;
 use crate::diagnose::situation::Situation;
 use crate::snapshot::TaskState;
-use crate::snapshot::alert::{Alert, Party, PartyKind, Point, Severity, worst_first};
+use crate::snapshot::alert::{
+    Alert, Occurrence, Party, PartyKind, Point, RECENT_KEPT, Severity, worst_first,
+};
 use crate::snapshot::pitfall::Pitfall;
 use crate::snapshot::units::SECOND;
 use crate::sorting;
@@ -52,7 +54,12 @@ struct Sameness {
 impl Sameness {
     fn of(alert: &Alert) -> Self {
         let at = alert.at.clone();
-        let vary = |kind| matches!(kind, PartyKind::Task | PartyKind::Worker);
+        let vary = |kind| match kind {
+            PartyKind::Task | PartyKind::Worker => true,
+            // What a poll holds changes while it lasts.
+            PartyKind::Resource => alert.is_in_poll(),
+            PartyKind::Proc => false,
+        };
         let parties = alert.parties.iter();
         let parties = parties.filter(|party| at.is_none() || !vary(party.kind));
         Self {
@@ -70,6 +77,11 @@ impl Past {
         alert.holds = false;
         alert.times = 1;
         (alert.ended_unix_ns, alert.last_unix_ns) = (Some(end), Some(end));
+        alert.recent = Vec::from([Occurrence {
+            began_unix_ns: alert.began_unix_ns,
+            held_ns: alert.held_ns,
+            behind_count: alert.behind_count(),
+        }]);
         bound(&mut alert);
         let sameness = Sameness::of(&alert);
         let known = self
@@ -86,12 +98,15 @@ impl Past {
         };
         let times = known.alert.times.saturating_add(1);
         let last_unix_ns = known.alert.last_unix_ns.max(alert.last_unix_ns);
-        let rank = |alert: &Alert| (u8::MAX - alert.severity as u8, alert.held_ns);
-        if rank(&alert) >= rank(&known.alert) {
+        let mut recent = core::mem::take(&mut known.alert.recent);
+        recent.append(&mut alert.recent);
+        forget_first(&mut recent);
+        if alert.severity <= known.alert.severity {
             known.alert = alert;
         }
         known.last = known.last.max(ended);
         (known.alert.times, known.alert.last_unix_ns) = (times, last_unix_ns);
+        known.alert.recent = recent;
     }
 
     /// Forgets the least severe entry that ended first, if there are too many.
@@ -128,6 +143,15 @@ impl Past {
     /// Number of alerts of the last ten minutes for which there was no room.
     pub(super) const fn forgotten(&self) -> u64 {
         self.forgotten
+    }
+}
+
+/// Removes the first of too many times, unless it is the longest: then the second.
+fn forget_first(recent: &mut Vec<Occurrence>) {
+    if recent.len() > RECENT_KEPT {
+        let rest = recent.iter().skip(1).map(|time| time.held_ns);
+        let is_longest = rest.max().is_some_and(|held| recent[0].held_ns > held);
+        recent.remove(usize::from(is_longest));
     }
 }
 
@@ -172,13 +196,19 @@ impl Peak {
             )
         };
         if rank(finding, at) >= rank(&self.finding, self.at) {
-            let before = core::mem::replace(self, Self::new(finding, at))
-                .finding
-                .alert;
+            let before = core::mem::replace(self, Self::new(finding, at)).finding;
+            let is_same = before.poll.is_some() && before.poll == self.finding.poll;
+            let (alert, before) = (&mut self.finding.alert, before.alert);
             // A lock that is let go while the situation is read has no waiters any more, though its
             // poll is still in progress.
-            if before.behind_count() > self.finding.alert.behind_count() {
-                self.finding.alert.behind = before.behind;
+            if before.behind_count() > alert.behind_count() {
+                alert.behind = before.behind;
+                if is_same {
+                    (alert.parties, alert.why) = (before.parties, before.why);
+                }
+            }
+            if is_same {
+                alert.unpolled_ns = alert.unpolled_ns.max(before.unpolled_ns);
             }
         }
     }

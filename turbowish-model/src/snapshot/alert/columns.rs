@@ -10,7 +10,6 @@ use crate::snapshot::alert::{Alert, Party, PartyKind, Severity};
 use crate::snapshot::column::Unit::{Count, Duration, Place, Text};
 use crate::snapshot::column::{Column, Heading, Row, Value, cell};
 use crate::snapshot::pitfall::Pitfall;
-use crate::snapshot::units::{self, Micro};
 
 static COLUMNS: [Column<Alert>; 14] = [
     Heading::new("severity", "SEVERITY", Text)
@@ -43,23 +42,25 @@ static COLUMNS: [Column<Alert>; 14] = [
     Heading::new("for", "FOR", Duration)
         .width(6)
         .rank(0)
-        .meaning("how long it has been active, or was; of several times the longest")
+        .meaning("how long it has been active, or was; of several times the last")
         .fields(&["since_ns"])
         .read(|row, _| Value::Duration(row.held_ns)),
     Heading::new("behind", "BEHIND", Count)
         .width(6)
         .rank(0)
-        .meaning("tasks that wait because of it")
+        .meaning("tasks that wait because of it; ? if nothing else was polled")
         .fields(&["behind", "behind_count"])
-        .read(|row, _| Value::Count(row.behind_count())),
+        .read(|row, _| behind(row)),
     Heading::new("ended", "ENDED", Duration)
         .width(6)
         .rank(1)
-        .meaning("how long ago it ended, the last time; blank while it is active")
+        .meaning("how long ago it ended; blank while it is active")
         .fields(&["over", "ended_unix_ns", "last_unix_ns"])
         .read(|row, context| {
-            let ago = row.ended_ago(context.at_unix_ns);
-            ago.map_or(Value::Blank, Value::Duration)
+            let ended = row.ended_unix_ns;
+            ended.map_or(Value::Blank, |at| {
+                Value::Duration(context.at_unix_ns.saturating_sub(at))
+            })
         }),
     Heading::new("times", "TIMES", Count)
         .width(5)
@@ -111,9 +112,6 @@ static COLUMNS: [Column<Alert>; 14] = [
         .read(|row, _| Value::Text(Cow::Borrowed(&row.title))),
 ];
 
-/// First class of the alerts that are over, in the table's own order.
-const OVER: u8 = 3;
-
 /// Each party once, in order.
 fn who(row: &Alert) -> Value<'_> {
     let mut names: Vec<Cow<'_, str>> = Vec::new();
@@ -123,6 +121,14 @@ fn who(row: &Alert) -> Value<'_> {
         }
     }
     Value::names(names.into_iter())
+}
+
+/// If nothing was polled, no task could be woken: how many wait is unknown.
+fn behind(row: &Alert) -> Value<'_> {
+    match row.behind_count() {
+        0 if row.unpolled_ns > 0 => Value::Unknown,
+        count => Value::Count(count),
+    }
 }
 
 const fn sure(row: &Alert) -> &'static str {
@@ -159,12 +165,13 @@ impl Row for Alert {
         ("", self.pitfall as u64)
     }
 
-    /// Active alerts by severity, then longest first; then those that are over by severity, then
-    /// the one that ended last.
+    /// By severity; of one severity the active alerts, longest first, then those that are over, the
+    /// one that ended last first.
     fn worst(&self) -> (u8, u64) {
+        let class = 2 * self.severity as u8;
         match self.last_unix_ns.or(self.ended_unix_ns) {
-            None => (self.severity as u8, u64::MAX - self.since),
-            Some(last) => (OVER + self.severity as u8, last),
+            None => (class, u64::MAX - self.since),
+            Some(last) => (class + 1, last),
         }
     }
 
@@ -244,25 +251,10 @@ pub fn worst_first(alert: &Alert) -> (u8, u64, Pitfall) {
     (class, u64::MAX - last, alert.pitfall)
 }
 
-/// Of the alerts that are over, the one that ended last.
+/// The first alert in the table's own order, active or not: the one that consoles name and open.
 #[must_use]
-pub fn latest_past(alerts: &[Alert]) -> Option<&Alert> {
-    let past = alerts.iter().filter(|alert| alert.is_over());
-    past.max_by_key(|alert| (alert.last_unix_ns.or(alert.ended_unix_ns), alert.held_ns))
-}
-
-/// `2 ended, the last 42.0 s ago: blocked worker w1: …`: the alerts that are over; `None` if there
-/// are none.
-#[must_use]
-pub fn told_past(alerts: &[Alert], at_unix_ns: u64, micro: Micro) -> Option<String> {
-    let latest = latest_past(alerts)?;
-    let count = alerts.iter().filter(|alert| alert.is_over()).count();
-    let last = if count == 1 { "" } else { ", the last" };
-    let ago = units::duration(latest.ended_ago(at_unix_ns)?, micro);
-    Some(alloc::format!(
-        "{count} ended{last} {ago} ago: {}",
-        latest.title
-    ))
+pub fn headline(alerts: &[Alert]) -> Option<&Alert> {
+    alerts.iter().min_by_key(|alert| worst_first(alert))
 }
 
 /// `1 alert, 2 warnings`: the number of active alerts of each severity, worst first; empty if there

@@ -4,7 +4,7 @@ use alloc::string::{String, ToString};
 
 use super::writer::Writer;
 use super::{Options, PLACE, fact};
-use crate::snapshot::alert::{Alert, Party, Point, Step};
+use crate::snapshot::alert::{Alert, Occurrence, Party, Point, Step};
 
 pub(super) fn party(out: &mut Writer, party: &Party) {
     out.object(|out| {
@@ -40,6 +40,14 @@ pub(super) fn steps(out: &mut Writer, alert: &Alert) {
             party(out, &step.on);
             out.text("how", &step.how);
         });
+    });
+}
+
+pub(super) fn occurrence(out: &mut Writer, time: &Occurrence) {
+    out.object(|out| {
+        out.number("began_unix_ns", time.began_unix_ns);
+        out.number("held_ns", time.held_ns);
+        out.number("behind_count", time.behind_count);
     });
 }
 

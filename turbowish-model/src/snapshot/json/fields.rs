@@ -7,7 +7,7 @@ use core::fmt;
 
 use super::read::Parsed;
 use crate::account::resource::Kind;
-use crate::snapshot::alert::{Alert, Party, Point, Severity};
+use crate::snapshot::alert::{Alert, Occurrence, Party, Point, Severity};
 use crate::snapshot::column::Row;
 use crate::snapshot::pitfall::Pitfall;
 use crate::snapshot::quantile::Distribution;
@@ -83,6 +83,8 @@ pub enum FieldValue<'a> {
     Point(Option<&'a Point>),
     /// The chain of waits of an alert.
     Steps(&'a Alert),
+    /// The times that an alert was active.
+    Occurrences(&'a [Occurrence]),
 }
 
 impl fmt::Display for FieldValue<'_> {
@@ -123,7 +125,8 @@ impl fmt::Display for FieldValue<'_> {
             | Self::Pause(_)
             | Self::LastPoll(_)
             | Self::Point(_)
-            | Self::Steps(_) => Ok(()),
+            | Self::Steps(_)
+            | Self::Occurrences(_) => Ok(()),
         }
     }
 }
@@ -204,6 +207,7 @@ spelled! {
     Vec<WaiterRow>: |rows| FieldValue::Waiters(rows);
     Vec<IntentRow>: |rows| FieldValue::Intents(rows);
     Vec<Party>: |parties| FieldValue::Parties(parties);
+    Vec<Occurrence>: |times| FieldValue::Occurrences(times);
     TaskState: |state| FieldValue::Text(state.word());
     Kind: |kind| FieldValue::Text(kind.word());
     MetricKind: |kind| FieldValue::Text(kind.word());

@@ -6,7 +6,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::account::resource::{Kind, Role};
-use crate::snapshot::alert::{Party, PartyKind, Point, Severity};
+use crate::snapshot::alert::{Occurrence, Party, PartyKind, Point, Severity};
 use crate::snapshot::combinator::Combinator;
 use crate::snapshot::pitfall::Pitfall;
 use crate::snapshot::quantile::{Distribution, Percentile};
@@ -257,6 +257,7 @@ objects! {
     Aim { resource_id resource role proc };
     IntentRow { task role proc };
     Point { proc } at place;
+    Occurrence { began_unix_ns held_ns behind_count };
 }
 
 /// Enums by the words of their values.

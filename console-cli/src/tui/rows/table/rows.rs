@@ -1,5 +1,7 @@
 //! The interface by which the console uses a table of any kind.
 
+use std::collections::BTreeMap;
+
 use turbowish_model::query::{self, Filter, QueryError};
 use turbowish_model::snapshot::alert::{Alert, Severity};
 use turbowish_model::snapshot::column::{
@@ -230,6 +232,7 @@ impl<R: Entry> AnyTable for Table<R> {
 
     fn sort(&mut self, order: Order, context: &Context) {
         self.order = order;
+        self.shape.steady.clear();
         self.arrange(context);
     }
 
@@ -237,6 +240,7 @@ impl<R: Entry> AnyTable for Table<R> {
         if self.filter != filter {
             self.filter = filter;
             self.refiltered = true;
+            self.shape.steady.clear();
             self.follow_first();
             self.arrange(context);
         }
@@ -336,8 +340,13 @@ impl<R: Entry> AnyTable for Table<R> {
         json::document(&one, &[R::IN], &json::Options::default())
     }
 
-    fn take(&mut self, snapshot: &mut Snapshot) {
+    fn take(&mut self, snapshot: &mut Snapshot, steady: bool) {
         let context = Context::of(snapshot);
+        self.shape.steady = if steady {
+            self.places()
+        } else {
+            BTreeMap::new()
+        };
         let page = std::mem::take(R::page_mut(snapshot));
         let old = std::mem::replace(&mut self.page, page);
         self.sums = R::sums(snapshot);

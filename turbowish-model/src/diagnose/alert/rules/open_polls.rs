@@ -163,13 +163,60 @@ fn behind(mut finding: Finding, scan: &Scan<'_>, open: &Open<'_>) -> Finding {
     for resource in scan.situation.resources.iter().filter(holds) {
         let waiters = resource.waiters.iter();
         let unserved = waiters.filter(|waiter| waiter.woken.is_none());
-        waiting.extend(unserved.filter_map(|waiter| scan.task(waiter.task)));
+        let unserved: Vec<&Task> = unserved
+            .filter_map(|waiter| scan.task(waiter.task))
+            .collect();
+        finding = finding.with_resource(resource);
+        let held = held(&resource.name, unserved.len());
+        finding.alert.why.push_str(&held);
+        waiting.extend(unserved);
     }
     waiting.retain(|task| open.task.is_none_or(|own| own.id != task.id));
     sorting::by_key(&mut waiting, |task| (task.name.clone(), task.id));
     waiting.dedup_by_key(|task| task.id);
     finding.alert.behind.tasks = waiting.into_iter().map(task_party).collect();
+    finding.alert.unpolled_ns = unpolled(scan, open);
+    if finding.alert.unpolled_ns > 0 && finding.alert.behind_count() == 0 {
+        finding.alert.title.push_str("; nothing else was polled");
+    }
     finding
+}
+
+/// ` It holds mutex db; 3 tasks wait for it.`
+fn held(name: &str, waiting: usize) -> String {
+    let waiting = match waiting {
+        0 => String::new(),
+        1 => String::from("; 1 task waits for it"),
+        n => format!("; {n} tasks wait for it"),
+    };
+    format!(" It holds {name}{waiting}.")
+}
+
+/// For how long no other covered poll ran on any thread, if that is most of the poll's age; 0 if
+/// others ran, or if that is unknown.
+fn unpolled(scan: &Scan<'_>, open: &Open<'_>) -> u64 {
+    const MOST_PERCENT: u64 = 50;
+    let blocked = scan.limit(Limit::BlockedWorker);
+    let mut since = open.poll.since;
+    let workers = scan.situation.workers.iter();
+    for worker in workers.filter(|worker| worker.id != open.worker.id) {
+        let last = match &worker.poll {
+            // It serves tasks.
+            Some(poll) if scan.age(poll.since) < blocked => return 0,
+            Some(poll) => poll.since,
+            None => match worker.last_event {
+                Some(last) => last,
+                None => return 0,
+            },
+        };
+        since = since.max(last);
+    }
+    let age = scan.age(since);
+    if is_part(age, open.age, MOST_PERCENT) {
+        age
+    } else {
+        0
+    }
 }
 
 fn long_poll_now(open: &Open<'_>, limit: u64) -> Finding {

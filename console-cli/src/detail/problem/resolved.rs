@@ -1,0 +1,51 @@
+//! An alert that is over: when it ended, and the last times that it was active.
+
+use turbowish_model::snapshot::alert::{Alert, Occurrence};
+use turbowish_model::snapshot::units;
+
+use super::AlertContext;
+use crate::detail::rich_line::RichLine;
+
+/// ` RESOLVED  42.0 s ago`, or ` RESOLVED  42.0 s ago; active 4 times:` with a line for each of the
+/// last ones, the newest first.
+pub(super) fn lines(alert: &Alert, around: &AlertContext<'_>) -> Vec<RichLine> {
+    let Some(ago) = around.ended_ago_ns.map(|ns| around.time(ns)) else {
+        return Vec::new();
+    };
+    let text = match alert.times {
+        0 | 1 => format!("{ago} ago"),
+        n if alert.recent.is_empty() => format!("{ago} ago; active {} times", units::count(n)),
+        n if alert.recent.len() as u64 == n => format!("{ago} ago; active {n} times:"),
+        n => format!(
+            "{ago} ago; active {} times, the last {} and the longest:",
+            units::count(n),
+            alert.recent.len().saturating_sub(1)
+        ),
+    };
+    let mut lines = around.labelled(" RESOLVED  ", &text);
+    if alert.times > 1 {
+        lines.extend(times(&alert.recent, around));
+    }
+    lines.into_iter().map(RichLine::from).collect()
+}
+
+/// `   17:05:36  1.50 s  252 wait  longest`
+fn times(recent: &[Occurrence], around: &AlertContext<'_>) -> Vec<String> {
+    let longest = recent.iter().map(|time| time.held_ns).max();
+    let newest = recent.iter().rev();
+    newest
+        .map(|time| {
+            let clock = units::time_of_day(time.began_unix_ns, around.utc_offset_s);
+            let mut line = format!("   {clock} {:>7}", around.time(time.held_ns));
+            match time.behind_count {
+                0 => {}
+                1 => line += "   1 task waited",
+                n => line += &format!("   {} tasks waited", units::count(n)),
+            }
+            if Some(time.held_ns) == longest && recent.len() > 1 {
+                line += "   the longest";
+            }
+            line
+        })
+        .collect()
+}
