@@ -525,5 +525,5 @@ fn no_more_calls_are_recorded_than_the_reader_allows() {
     paths.renew_slow(&[]);
     ledgers[0].renew_slow();
     calls(&ledgers[0]);
-    assert_eq!(total(&sums(&ledgers, 0), SlowPart::Calls), 5 + 64);
+    assert_eq!(total(&sums(&ledgers, 0), SlowPart::Calls), 5 + 256);
 }

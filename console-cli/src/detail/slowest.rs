@@ -4,7 +4,7 @@ use turbowish_model::snapshot::quantile::Percentile;
 use turbowish_model::snapshot::report::one_line;
 use turbowish_model::snapshot::slowest::AWAIT;
 use turbowish_model::snapshot::units;
-use turbowish_model::snapshot::{ProcRow, SlowestRow};
+use turbowish_model::snapshot::{Place, ProcRow, SlowestRow};
 
 use super::DetailContext;
 use super::rich_line::{RichLine, aligned, shrink};
@@ -38,7 +38,7 @@ pub(super) fn sentence(row: &ProcRow, beside: &DetailContext<'_>) -> Option<Rich
     if most.recorded > 0 {
         let share = units::share(most.share_ppm.saturating_mul(1_000));
         let at = match most.part.as_str() {
-            AWAIT => format!("at {} {}", beside.place(&most.place), expression(most)),
+            AWAIT => format!("at {} {}", short(&most.place), expression(most)),
             part => part.to_owned(),
         };
         text = format!("{text}{share}% {at}");
@@ -46,6 +46,12 @@ pub(super) fn sentence(row: &ProcRow, beside: &DetailContext<'_>) -> Option<Rich
         text.truncate(text.trim_end_matches([',', ' ']).len());
     }
     Some(RichLine::default().label("  slowest").say(text))
+}
+
+/// `db.rs:41`: the table below has the folders and columns.
+fn short(place: &Place) -> String {
+    let name = place.file.rsplit(['/', '\\']).next().unwrap_or_default();
+    format!("{name}:{}", place.line)
 }
 
 fn expression(part: &SlowestRow) -> String {
@@ -101,14 +107,15 @@ fn cells(part: &SlowestRow, beside: &DetailContext<'_>) -> Vec<RichLine> {
         beside.time(part.time_ns).into(),
         share(part.share_ppm).into(),
         all.into(),
-        usual.map_or_else(String::new, |ns| beside.time(ns)).into(),
+        usual
+            .map_or_else(|| units::NO_SAMPLE.to_owned(), |ns| beside.time(ns))
+            .into(),
     ]
 }
 
 #[cfg(test)]
 mod tests {
     use turbowish_model::snapshot::slowest::{NOT_RECORDED, RUNNING};
-    use turbowish_model::snapshot::{Place, ProcRow, SlowestRow};
 
     use super::*;
 
@@ -161,11 +168,11 @@ mod tests {
             part("ready", 0, 1, 13),
         ];
         let expected = [
-            "  slowest 13 of 1084 calls, 1.25 s or longer: 98.3% at src/db.rs:41:9-33 self.db.lock()",
+            "  slowest 13 of 1084 calls, 1.25 s or longer: 98.3% at db.rs:41 self.db.lock()",
             "  SLOWEST CALLS        EXPRESSION       TIME    % ALL% WAIT p50",
-            "  src/db.rs:41:9-33    self.db.lock() 9.83 s 98.3 41.2",
-            "  running                              120ms  1.2    ?",
-            "  not recorded                        50.0ms  0.5    ?",
+            "  src/db.rs:41:9-33    self.db.lock() 9.83 s 98.3 41.2        -",
+            "  running                              120ms  1.2    ?        -",
+            "  not recorded                        50.0ms  0.5    ?        -",
         ];
         assert_eq!(lines(&rows), expected);
     }

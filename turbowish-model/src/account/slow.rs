@@ -237,9 +237,10 @@ impl ClassReading {
     }
 }
 
-/// Calls of one proc that may be recorded until the reader has seen the proc, and between two of
-/// its ticks at least.
-pub const SLOW_BUDGET: u32 = 64;
+/// How often calls of one proc may be recorded between two ticks of the reader, at least.
+pub const SLOW_BUDGET: u32 = 256;
+/// The same, until the reader has seen the proc.
+const EARLY_BUDGET: u32 = 64;
 
 /// From when on the calls of a proc are followed, as the reader decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -264,7 +265,7 @@ impl Default for SlowProc {
     fn default() -> Self {
         Self {
             limit: AtomicU64::new(0),
-            budget: AtomicU32::new(SLOW_BUDGET),
+            budget: AtomicU32::new(EARLY_BUDGET),
         }
     }
 }

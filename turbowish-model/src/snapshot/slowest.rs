@@ -103,7 +103,10 @@ static COLUMNS: [Column<SlowestRow>; 11] = [
         .rank(1)
         .meaning("awaited expression, without .await")
         .fields(&["expr"])
-        .read(|row, _| expression(&row.place)),
+        .read(|row, _| match row.place.file.is_empty() {
+            true => Value::Blank,
+            false => expression(&row.place),
+        }),
     Heading::new("share", "%", Share)
         .width(5)
         .rank(0)
