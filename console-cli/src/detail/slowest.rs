@@ -169,10 +169,10 @@ mod tests {
         ];
         let expected = [
             "  slowest 13 of 1084 calls, 1.25 s or longer: 98.3% at db.rs:41 self.db.lock()",
-            "  SLOWEST CALLS        EXPRESSION       TIME    % ALL% WAIT p50",
-            "  src/db.rs:41:9-33    self.db.lock() 9.83 s 98.3 41.2        -",
-            "  running                              120ms  1.2    ?        -",
-            "  not recorded                        50.0ms  0.5    ?        -",
+            "  SLOWEST CALLS     EXPRESSION       TIME    % ALL% WAIT p50",
+            "  src/db.rs:41:9-33 self.db.lock() 9.83 s 98.3 41.2        -",
+            "  running                           120ms  1.2    ?        -",
+            "  not recorded                     50.0ms  0.5    ?        -",
         ];
         assert_eq!(lines(&rows), expected);
     }
@@ -180,7 +180,10 @@ mod tests {
     #[test]
     fn calls_that_were_not_recorded_are_said_to_be() {
         let some = lines(&[part(AWAIT, 41, 10_000, 2)]);
-        assert!(some[0].contains("longer: 2 recorded, 100% at "), "{some:?}");
+        assert!(
+            some[0].contains("longer: 2 recorded, 100.0% at "),
+            "{some:?}"
+        );
         let none = lines(&[part(NOT_RECORDED, 0, 0, 0)]);
         let expected = "  slowest 13 of 1084 calls, 1.25 s or longer: 0 recorded";
         assert_eq!(none, [expected]);

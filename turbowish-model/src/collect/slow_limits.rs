@@ -13,10 +13,10 @@ use crate::ordered::Map;
 const ONE_IN: u64 = 20;
 /// Calls per tick that are followed in any case: 40 a second.
 const PER_TICK: u64 = 10;
-/// Ticks after which the older half of the calls is forgotten: ten seconds.
-const HALF: u64 = 40;
+/// Ticks after which the older half of the calls is forgotten: five seconds.
+const HALF: u64 = 20;
 
-/// Wall times of the calls of each proc in the last 10 to 20 s, and what follows from them.
+/// Wall times of the calls of each proc in the last 5 to 10 s, and what follows from them.
 #[derive(Debug, Default)]
 pub struct SlowLimits {
     tick: u64,
@@ -70,26 +70,30 @@ impl RecentCalls {
             self.begun = tick;
         }
         self.newer.merge(walls);
+        let ticks = tick - self.begun + 1;
+        let newer = slow_from(&self.newer, ticks);
+        if self.older == Buckets::default() {
+            return newer;
+        }
         let mut all = self.older.clone();
         all.merge(&self.newer);
-        let ticks = tick - self.begun
-            + 1
-            + if self.older == Buckets::default() {
-                0
-            } else {
-                HALF
-            };
-        let most = (all.total() / ONE_IN).max(PER_TICK * ticks);
-        let buckets: Vec<(u16, u64)> = all.iter().collect();
-        let mut calls = 0;
-        for (bucket, count) in buckets.into_iter().rev() {
-            calls += count;
-            if calls > most {
-                return upper_bound(usize::from(bucket)).saturating_add(1);
-            }
-        }
-        1
+        // After a burst of slow calls, the newer ones decide.
+        newer.min(slow_from(&all, ticks + HALF))
     }
+}
+
+/// The age from which on calls are followed, if these ended in so many ticks.
+fn slow_from(walls: &Buckets, ticks: u64) -> u64 {
+    let most = (walls.total() / ONE_IN).max(PER_TICK * ticks);
+    let buckets: Vec<(u16, u64)> = walls.iter().collect();
+    let mut calls = 0;
+    for (bucket, count) in buckets.into_iter().rev() {
+        calls += count;
+        if calls > most {
+            return upper_bound(usize::from(bucket)).saturating_add(1);
+        }
+    }
+    1
 }
 
 #[cfg(test)]
@@ -131,6 +135,17 @@ mod tests {
         // The slowest ones are too many to follow those below them.
         let from = age(&mut limits, &[(50_000, 300)]);
         assert!(from > 50_000 && from < 60_000, "{from}");
+    }
+
+    #[test]
+    fn after_a_burst_of_slow_calls_the_newer_ones_decide() {
+        let mut limits = SlowLimits::default();
+        assert!(age(&mut limits, &[(1_000_000, 1_000)]) > 1_000_000);
+        for _ in 1..HALF {
+            age(&mut limits, &[(1_000, 50)]);
+        }
+        let from = age(&mut limits, &[(1_000, 100), (4_000, 5)]);
+        assert!(from > 1_000 && from < 4_000, "{from}");
     }
 
     #[test]
