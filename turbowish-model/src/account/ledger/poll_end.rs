@@ -196,7 +196,7 @@ impl Ledger {
         let row = self.row(frame.path.load(Relaxed));
         row.longest(&ALONE, self.time.tick.load(Relaxed), charge.hold);
         if place & FIRST != 0 {
-            self.end_only(call, frame, row, place, charge, t, outcome);
+            self.end_only(call, (frame, row), place, charge, t, outcome);
         } else if outcome == Outcome::Ready {
             row.add(Word::LastPolls, 1);
             row.add(Word::LastHold, charge.hold);
@@ -274,8 +274,7 @@ impl Ledger {
     fn end_only(
         &self,
         call: &mut Call,
-        frame: &Frame,
-        row: &PathCounters,
+        (frame, row): (&Frame, &PathCounters),
         place: u32,
         charge: &Charge,
         t: u64,
@@ -290,15 +289,14 @@ impl Ledger {
             call.end();
             return;
         }
-        self.end_first(call, frame, row, place, charge, t, outcome);
+        self.end_first(call, (frame, row), place, charge, t, outcome);
     }
 
     #[inline(never)]
     fn end_first(
         &self,
         call: &mut Call,
-        frame: &Frame,
-        row: &PathCounters,
+        (frame, row): (&Frame, &PathCounters),
         place: u32,
         charge: &Charge,
         t: u64,
