@@ -150,8 +150,8 @@ impl ProcCounters {
         self.slow.get()
     }
 
-    /// Adds these counters to an aggregate, but not the slow calls. Each is read by itself: a read between two stores of
-    /// one event is off by that event and no more.
+    /// Adds these counters to an aggregate, but not the slow calls. Each is read by itself: a read
+    /// between two stores of one event is off by that event and no more.
     pub(crate) fn collect(&self, into: &mut ProcStats) {
         into.add(Sum::ReadyLatency, self.ready_latency.load(Relaxed));
         let peak = &mut into.peaks[Population::ReadyLatency as usize];

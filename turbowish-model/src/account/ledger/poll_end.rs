@@ -7,7 +7,7 @@ use super::frame::{
     ARRIVED, COUNTED_BEFORE, Charge, FIRST, Frame, LINKED, OVER, REPATHED, REUSE_NONE, REUSE_UP,
     ROOT, UNCHANGED,
 };
-use super::slow::LastPoll;
+use super::slow::LeavingPoll;
 use crate::account::aggregate::Anomaly;
 use crate::account::call::{Call, DIRECT, MARK, Outcome, PollEnd, SITE};
 use crate::account::counters::{ALONE, PathCounters, SPANS, Shared, Word};
@@ -87,7 +87,7 @@ impl Ledger {
         if place & (ARRIVED | FIRST) != 0 {
             let age = call.lived(t);
             if row.may_be_slow(age) {
-                let poll = LastPoll::new(place, stood, charge, [age, t]);
+                let poll = LeavingPoll::new(place, stood, charge, [age, t]);
                 self.move_slow(row, call, frame, poll);
             }
             call.reach(age, t);
@@ -243,7 +243,7 @@ impl Ledger {
         let age = call.lived(t);
         row.charge_call(call.running, call.inclusive, age);
         if row.may_be_slow(age) {
-            let poll = LastPoll::new(place, stood, charge, [age, t]);
+            let poll = LeavingPoll::new(place, stood, charge, [age, t]);
             self.end_slow(row, call, frame, poll);
         }
     }
@@ -308,7 +308,7 @@ impl Ledger {
         let age = wall(call, place, charge, t);
         row.charge_first(call.running, call.inclusive, age);
         if row.may_be_slow(age) {
-            let poll = LastPoll::new(place, 0, charge, [age, t]);
+            let poll = LeavingPoll::new(place, 0, charge, [age, t]);
             self.end_slow(row, call, frame, poll);
         }
         self.outcome(row, t, outcome);

@@ -10,7 +10,7 @@ use super::frame::{
     ARRIVED, BRANCH, COUNTED_BEFORE, Charge, FIRST, Frame, LINKED, OVER, REPATHED, REUSE_NONE,
     REUSE_UP, ROOT,
 };
-use super::slow::LastPoll;
+use super::slow::LeavingPoll;
 use super::{FRAMES, Ledger, PollSpan};
 use crate::account::call::{Call, DIRECT, FORK, MARK, PENDING, SITE};
 use crate::account::counters::{ALONE, SPANS, Shared, Word};
@@ -377,7 +377,7 @@ impl Ledger {
         let age = call.lived(start + hold);
         row.charge_call(running, inclusive, age);
         if row.may_be_slow(age) {
-            let poll = LastPoll::new(place, call.site(), &charge, [age, start + hold]);
+            let poll = LeavingPoll::new(place, call.site(), &charge, [age, start + hold]);
             self.end_slow(row, call, frame, poll);
         }
         call.end();

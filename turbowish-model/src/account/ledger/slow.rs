@@ -68,7 +68,7 @@ impl Stand {
 
 /// The last poll of a call that has stood somewhere until it began.
 #[derive(Clone, Copy)]
-pub(super) struct LastPoll {
+pub(super) struct LeavingPoll {
     /// Flags of the frame.
     pub(super) place: u32,
     /// Await point plus one where the call stood; 0 if unknown.
@@ -81,7 +81,7 @@ pub(super) struct LastPoll {
     pub(super) age: u64,
 }
 
-impl LastPoll {
+impl LeavingPoll {
     #[inline(always)]
     pub(super) const fn new(place: u32, stood: u32, charge: &Charge, [age, end]: [u64; 2]) -> Self {
         Self {
@@ -143,7 +143,7 @@ impl Ledger {
     }
 
     /// The stay that ended with this poll; `None` if the call was created for the poll.
-    fn stay(&self, call: &Call, frame: &Frame, poll: &LastPoll) -> Option<Stay> {
+    fn stay(&self, call: &Call, frame: &Frame, poll: &LeavingPoll) -> Option<Stay> {
         let is_first = poll.place & FIRST != 0;
         if is_first && poll.place & COUNTED_BEFORE == 0 {
             return None;
@@ -163,7 +163,13 @@ impl Ledger {
     /// pending. The call has been charged, and does not know yet of the place that it has reached.
     #[cold]
     #[inline(never)]
-    pub(super) fn move_slow(&self, row: &PathCounters, call: &Call, frame: &Frame, poll: LastPoll) {
+    pub(super) fn move_slow(
+        &self,
+        row: &PathCounters,
+        call: &Call,
+        frame: &Frame,
+        poll: LeavingPoll,
+    ) {
         let Some(stay) = self.stay(call, frame, &poll) else {
             return;
         };
@@ -186,7 +192,13 @@ impl Ledger {
     /// Records the end of a call that may be slow. The call has been charged.
     #[cold]
     #[inline(never)]
-    pub(super) fn end_slow(&self, row: &PathCounters, call: &Call, frame: &Frame, poll: LastPoll) {
+    pub(super) fn end_slow(
+        &self,
+        row: &PathCounters,
+        call: &Call,
+        frame: &Frame,
+        poll: LeavingPoll,
+    ) {
         let proc = frame.proc();
         if !self.is_followed(row, proc, poll.age) {
             return;
@@ -224,7 +236,7 @@ impl Ledger {
             inclusive,
             ready: 0,
         });
-        let poll = LastPoll {
+        let poll = LeavingPoll {
             place: 0,
             stood: 0,
             inclusive: 0,
@@ -267,7 +279,7 @@ impl Ledger {
 }
 
 /// The birth of a call: nothing was polled before.
-const fn born(poll: &LastPoll) -> Moment {
+const fn born(poll: &LeavingPoll) -> Moment {
     Moment {
         at: poll.end.wrapping_sub(poll.age),
         inclusive: 0,
@@ -277,7 +289,7 @@ const fn born(poll: &LastPoll) -> Moment {
 /// Ages are kept to a 33 millionth at each await point.
 const ROUNDED: u32 = 20;
 
-const fn key(address: usize, path: PathId, poll: &LastPoll) -> OpenCallKey {
+const fn key(address: usize, path: PathId, poll: &LeavingPoll) -> OpenCallKey {
     OpenCallKey {
         address,
         path,
