@@ -338,6 +338,8 @@ pub(crate) enum TableName {
     Counters,
     /// Delays: which functions ran on the workers while tasks were ready
     Delays,
+    /// The slowest 1 % of the calls of each function: at which awaits their time went
+    Slowest,
     /// One task by its name: what it waits for, what it holds, its await tree
     Task,
     /// One resource by its name: who holds it, who waits for it in order
@@ -359,6 +361,7 @@ impl TableName {
             Self::Alerts | Self::Alert => Table::Alerts,
             Self::Counters => Table::Counters,
             Self::Delays => Table::Delays,
+            Self::Slowest => Table::Slowest,
         }
     }
 

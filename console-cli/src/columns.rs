@@ -108,7 +108,7 @@ mod tests {
     use turbowish_model::snapshot::column::Row;
     use turbowish_model::snapshot::quantile::Percentile;
     use turbowish_model::snapshot::{
-        AwaitRow, CounterRow, DelayRow, ProcRow, ResourceRow, TaskRow,
+        AwaitRow, CounterRow, DelayRow, ProcRow, ResourceRow, SlowestRow, TaskRow,
     };
 
     use super::choose;
@@ -147,6 +147,7 @@ mod tests {
         exist::<Alert>();
         exist::<CounterRow>();
         exist::<DelayRow>();
+        exist::<SlowestRow>();
     }
 
     #[test]

@@ -9,6 +9,7 @@ pub(crate) mod problem;
 pub(crate) mod proc;
 pub(crate) mod resource;
 pub(crate) mod rich_line;
+mod slowest;
 pub(crate) mod task;
 mod tree;
 
@@ -19,7 +20,8 @@ use turbowish_model::snapshot::json::{self, Options, Record};
 use turbowish_model::snapshot::report::span;
 use turbowish_model::snapshot::units::{self, Micro};
 use turbowish_model::snapshot::{
-    AwaitRow, Claim, CounterRow, DelayRow, Place, ProcRow, ResourceRow, Snapshot, Spot, TaskRow,
+    AwaitRow, Claim, CounterRow, DelayRow, Place, ProcRow, ResourceRow, SlowestRow, Snapshot, Spot,
+    TaskRow,
 };
 
 use self::length::Lengths;
@@ -45,6 +47,7 @@ pub(crate) struct DetailContext<'a> {
     pub(crate) awaits: &'a [AwaitRow],
     pub(crate) counters: &'a [CounterRow],
     pub(crate) delays: &'a [DelayRow],
+    pub(crate) slowest: &'a [SlowestRow],
     pub(crate) alerts: &'a [Alert],
     /// Length of the window of the sums, in nanoseconds.
     pub(crate) window_ns: u64,
@@ -67,6 +70,7 @@ impl<'a> DetailContext<'a> {
             awaits: &snapshot.awaits.rows,
             counters: &snapshot.counters.rows,
             delays: &snapshot.delays.rows,
+            slowest: &snapshot.slowest.rows,
             alerts: &snapshot.alerts.rows,
             window_ns: snapshot.window_ns,
             room: None,
@@ -209,6 +213,7 @@ fn query_of(args: &QueryArgs, name: &str) -> Query {
             awaits: rows(filter("proc")),
             counters: rows(filter("proc")),
             delays: rows(filter("victim")),
+            slowest: rows(filter("proc")),
             tasks: rows(filter("root")),
             ..query
         },

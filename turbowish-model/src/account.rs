@@ -15,6 +15,7 @@ pub mod paths;
 pub mod resource;
 pub mod seqlock;
 pub mod slots;
+pub mod slow;
 pub(crate) mod sync;
 pub mod task;
 pub mod time;

@@ -5,3 +5,5 @@ pub mod delay_rows;
 pub mod history;
 pub mod metric_rows;
 pub mod read;
+pub mod slow_limits;
+pub mod slowest_rows;

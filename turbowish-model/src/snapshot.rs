@@ -22,6 +22,7 @@ pub mod report;
 mod resources;
 mod row;
 pub mod sanitize;
+pub mod slowest;
 mod tables;
 mod tasks;
 pub mod text_table;
@@ -37,6 +38,7 @@ pub use self::delays::DelayRow;
 pub use self::lost::{Lost, Reason};
 pub use self::procs::{Caller, ProcRow};
 pub use self::resources::{Aim, Claim, HolderRow, IntentRow, ResourceRow, Spot, WaiterRow};
+pub use self::slowest::SlowestRow;
 pub use self::tables::{InTable, Table, TableVisitor};
 pub(crate) use self::tasks::{JUDGED, SEARCHED};
 pub use self::tasks::{

@@ -36,6 +36,7 @@ use turbowish_model::account::time::Scale;
 use turbowish_model::collect::history::History;
 #[cfg(test)]
 use turbowish_model::collect::history::{Totals, Window};
+use turbowish_model::collect::slow_limits::SlowLimits;
 use turbowish_model::event::ConsoleEvent;
 
 use self::losses::{Losses, lost};
@@ -90,6 +91,16 @@ struct State {
     history: History,
     switched: Switched,
     losses: Losses,
+    slow: SlowLimits,
+}
+
+impl State {
+    /// After a tick of the history: makes known to all threads which calls are slow from now on.
+    fn follow_slow_calls(&mut self) {
+        let growth = self.history.last_growth();
+        let limits = growth.map(|growth| self.slow.tick(growth));
+        self.gather.follow(&limits.unwrap_or_default());
+    }
 }
 
 /// The last time that accounting was armed or disarmed.
@@ -124,6 +135,7 @@ impl Monitor {
                     epoch: 0,
                 },
                 losses: Losses::default(),
+                slow: SlowLimits::default(),
             }),
             thread: MonitorThread::default(),
             costs: OnceLock::new(),
@@ -194,6 +206,7 @@ impl Monitor {
         let (totals, threads) = state.gather.read(clock::ticks);
         let totals = Arc::new(totals);
         state.history.tick(totals.clone());
+        state.follow_slow_calls();
         state.gather.next_tick();
         state.losses.look(lost(&totals).total(), totals.at);
         let epoch = state.switched.epoch;

@@ -31,6 +31,7 @@ mod pauses;
 mod random;
 mod reuse;
 mod slots;
+mod slowest;
 pub(crate) mod stage;
 #[cfg(feature = "tokio")]
 mod stampede;

@@ -116,7 +116,7 @@ closed; 2 wrong usage; 3 the target cannot be reached, or ended before --count."
 #[derive(Args, Debug)]
 pub(crate) struct WatchArgs {
     /// Process ID, name, socket path or host:port, and the tables: procs, tasks, resources, awaits,
-    /// alerts, counters, delays; default: your only process, and procs
+    /// alerts, counters, delays, slowest; default: your only process, and procs
     #[arg(value_name = "PID|NAME|ADDR|TABLE")]
     pub(crate) words: Vec<String>,
     /// Time between snapshots, 100ms to 1h

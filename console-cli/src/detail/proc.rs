@@ -8,7 +8,7 @@ use turbowish_model::snapshot::units;
 use turbowish_model::snapshot::{AwaitRow, CounterRow, ProcRow};
 
 use super::rich_line::{RichLine, aligned, shrink};
-use super::{DetailContext, alerts, histogram, tree};
+use super::{DetailContext, alerts, histogram, slowest, tree};
 use crate::text;
 
 /// Width of the left one of two histograms, in columns.
@@ -24,6 +24,7 @@ const TASKS: usize = 8;
 pub(crate) fn lines(row: &ProcRow, beside: &DetailContext<'_>) -> Vec<RichLine> {
     let mut lines = vec![head(row), shares(row, beside).into(), outcomes(row)];
     lines.extend(wall(row, beside));
+    lines.extend(slowest::sentence(row, beside));
     lines.extend(ready(row, beside));
     let pairs = row.attributes.iter();
     lines.extend(pairs.map(|(name, value)| RichLine::from(format!("  {name} = {value}"))));
@@ -32,6 +33,7 @@ pub(crate) fn lines(row: &ProcRow, beside: &DetailContext<'_>) -> Vec<RichLine> 
         histograms(row, beside),
         counts(row, beside),
         waits(row, beside),
+        slowest::table(row, beside),
         others(row, beside),
     ];
     for part in parts {

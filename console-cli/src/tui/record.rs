@@ -187,6 +187,7 @@ impl Record {
                 awaits: Some(named("proc", path)),
                 counters: Some(named("proc", path)),
                 delays: Some(named("victim", path)),
+                slowest: Some(named("proc", path)),
                 tasks: Some(named("root", path)),
                 ..query
             },

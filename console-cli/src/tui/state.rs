@@ -350,6 +350,7 @@ impl State {
                 awaits: self.tables.awaits.rows(),
                 counters: self.tables.counters.rows(),
                 delays: self.shown.as_ref().map_or(&[], |shown| &shown.delays.rows),
+                slowest: self.shown.as_ref().map_or(&[], |shown| &shown.slowest.rows),
                 alerts,
                 window_ns,
                 room,

@@ -358,7 +358,7 @@ fn mistakes_on_the_command_line_of_a_check_are_named() {
         (
             &["--max", "hold_p99<1ms"],
             2,
-            "\"hold_p99<1ms\" is not a limit; write TABLE.COLUMN OP VALUE, such as procs.hold_p99 < 10ms; tables: procs, tasks, resources, awaits, alerts, counters, delays",
+            "\"hold_p99<1ms\" is not a limit; write TABLE.COLUMN OP VALUE, such as procs.hold_p99 < 10ms; tables: procs, tasks, resources, awaits, alerts, counters, delays, slowest",
         ),
         (
             &["--filter", "kv"],
@@ -826,7 +826,7 @@ fn a_watch_prints_a_document_a_line() {
         (
             &["4242", "rpocs"][..],
             2,
-            "no such table rpocs; tables: procs, tasks, resources, awaits, alerts, counters, delays",
+            "no such table rpocs; tables: procs, tasks, resources, awaits, alerts, counters, delays, slowest",
         ),
         (
             &["4242", "procs", "tasks", "-c", "proc"],

@@ -17,6 +17,7 @@ use crate::account::aggregate::ProcStats;
 use crate::account::append_vec::AppendVec;
 use crate::account::call::SITE;
 use crate::account::histogram::{Histogram, add, raise};
+use crate::account::slow::SlowClasses;
 use crate::account::sync::AtomicU64;
 
 /// Number of procs that can be accounted; a proc with this id or a higher one cannot.
@@ -113,6 +114,7 @@ pub(crate) struct ProcCounters {
     /// Ready latencies; only procs that are roots of tasks have them.
     ready: OnceBox<Histogram>,
     future_bytes: AtomicU64,
+    slow: OnceBox<SlowClasses>,
 }
 
 impl ProcCounters {
@@ -137,8 +139,19 @@ impl ProcCounters {
         self.sites.at((site & SITE) as usize)
     }
 
-    /// Adds these counters to an aggregate. Each is read by itself: a read between two stores of
-    /// one event is off by that event and no more.
+    /// The slow calls that ended.
+    #[cold]
+    pub(crate) fn slow(&self) -> &SlowClasses {
+        self.slow.get_or_init(alloc::boxed::Box::default)
+    }
+
+    /// The slow calls that ended, if there were any.
+    pub(crate) fn known_slow(&self) -> Option<&SlowClasses> {
+        self.slow.get()
+    }
+
+    /// Adds these counters to an aggregate, but not the slow calls. Each is read by itself: a read
+    /// between two stores of one event is off by that event and no more.
     pub(crate) fn collect(&self, into: &mut ProcStats) {
         into.add(Sum::ReadyLatency, self.ready_latency.load(Relaxed));
         let peak = &mut into.peaks[Population::ReadyLatency as usize];

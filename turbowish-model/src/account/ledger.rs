@@ -20,6 +20,7 @@ mod poll_end;
 mod publish;
 mod quick;
 mod side_effects;
+mod slow;
 mod straight;
 
 use alloc::sync::Arc;
@@ -35,6 +36,7 @@ pub use self::frame::{Charge, Opened, Start};
 use self::frame::{REUSE_DOWN, REUSE_NONE, REUSE_UNCHANGED, REUSE_UP};
 pub use self::publish::TakenStack;
 pub use self::side_effects::{ChainHead, Marked};
+use self::slow::LastReady;
 pub use self::straight::PollSpan;
 use self::straight::StraightPolls;
 use crate::account::aggregate::{ANOMALIES, Anomaly};
@@ -82,6 +84,7 @@ struct AwaitStackOfPoll {
 struct ThreadPast {
     drop: LastDrop,
     shares: Shares,
+    readied: LastReady,
 }
 
 /// One thread's ledger. The module documentation states which thread may write and which may read.

@@ -14,6 +14,7 @@ use core::sync::atomic::{AtomicU32, AtomicU64};
 use once_cell::race::OnceBox;
 
 use crate::account::counters::PROC_LIMIT;
+use crate::account::slow::{SlowCalls, SlowLimit};
 
 /// Number of a path; 0 stands for none.
 pub type PathId = u32;
@@ -158,6 +159,7 @@ pub struct Paths {
     len: AtomicU32,
     limit: u32,
     threads: AtomicU64,
+    slow: OnceBox<SlowCalls>,
 }
 
 impl Default for Paths {
@@ -175,11 +177,28 @@ impl Paths {
             buckets: OnceBox::new(),
             len: AtomicU32::new(0),
             threads: AtomicU64::new(0),
+            slow: OnceBox::new(),
             limit: if limit < PATH_LIMIT {
                 limit
             } else {
                 PATH_LIMIT
             },
+        }
+    }
+
+    /// What the threads share about slow calls.
+    pub(crate) fn slow(&self) -> &SlowCalls {
+        self.slow.get_or_init(Box::default)
+    }
+
+    /// Begins a tick of the reader: sets from which age on calls are followed, in the procs that
+    /// are in `limits`. [`Ledger::renew_slow`](crate::account::ledger::Ledger::renew_slow) is then
+    /// to be called for each thread.
+    pub fn renew_slow(&self, limits: &[SlowLimit]) {
+        let slow = self.slow();
+        slow.renew();
+        for limit in limits {
+            slow.set(limit);
         }
     }
 

@@ -229,7 +229,7 @@ impl<N: Names> Assembly<'_, N> {
     }
 
     /// `site` is the await point plus one; 0 is the unknown one.
-    fn place(&self, proc: u32, site: u16) -> Option<Place> {
+    pub(super) fn place(&self, proc: u32, site: u16) -> Option<Place> {
         self.names.place(proc, site.checked_sub(1)?)
     }
 
@@ -353,7 +353,7 @@ fn bounds(buckets: &Buckets, scale: Scale) -> Vec<(u64, u64)> {
     bounds
 }
 
-fn unseen(name: &ProcName<'_>) -> Place {
+pub(super) fn unseen(name: &ProcName<'_>) -> Place {
     Place {
         file: String::from(name.file),
         line: name.line,

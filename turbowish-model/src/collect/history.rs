@@ -107,6 +107,12 @@ impl History {
         }
     }
 
+    /// Growth within the last tick.
+    #[must_use]
+    pub fn last_growth(&self) -> Option<&Growth> {
+        self.fine.back().map(|stretch| &stretch.growth)
+    }
+
     fn stretch(&self, totals: &Totals) -> Stretch {
         let busy = totals.busy.iter().filter_map(|(&thread, &busy)| {
             let grown = busy.saturating_sub(self.last.busy.get(&thread).copied().unwrap_or(0));

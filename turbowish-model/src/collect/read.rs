@@ -148,6 +148,9 @@ impl Ledger {
         }
         for (proc, row) in self.procs.iter() {
             row.collect(into.proc(proc));
+            if let Some(slow) = row.known_slow() {
+                slow.read(&self.sequence, &mut into.proc(proc).slow, relax);
+            }
         }
         self.read_delays(&mut into.delays, relax);
         for (kind, count) in into.anomalies.iter_mut().enumerate() {

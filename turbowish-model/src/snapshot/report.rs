@@ -55,7 +55,7 @@ pub fn text(snapshot: &Snapshot, saved: Option<&str>) -> String {
 }
 
 /// Returns the whole report as JSON on one line: procs, awaits, tasks, resources, alerts,
-/// counters and delays.
+/// counters, delays and the slowest calls.
 #[must_use]
 pub fn json(snapshot: &Snapshot) -> String {
     json::document(
@@ -68,6 +68,7 @@ pub fn json(snapshot: &Snapshot) -> String {
             Table::Alerts,
             Table::Counters,
             Table::Delays,
+            Table::Slowest,
         ],
         &Options::default(),
     )

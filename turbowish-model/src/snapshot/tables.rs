@@ -27,6 +27,8 @@ macro_rules! tables {
             counters: Counters, $crate::snapshot::CounterRow, CounterPage;
             /// Delays: what ran on the workers while tasks were ready.
             delays: Delays, $crate::snapshot::DelayRow, DelayPage;
+            /// The slowest 1 % of the calls of each function: where their time went.
+            slowest: Slowest, $crate::snapshot::SlowestRow, SlowestPage;
         }
     };
 }

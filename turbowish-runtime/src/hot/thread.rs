@@ -154,6 +154,11 @@ pub(crate) fn with_current<R>(epoch: u32, f: impl FnOnce(&ThreadLedger) -> R) ->
     own::with(&OWN, of_epoch).flatten()
 }
 
+/// The paths that all threads share.
+pub(crate) fn paths() -> &'static Paths {
+    &THREADS.paths
+}
+
 #[cold]
 #[inline(never)]
 fn enroll(epoch: u32) -> Option<()> {

@@ -11,6 +11,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use turbowish_model::account::aggregate::Aggregate;
 use turbowish_model::account::counters::Sum;
+use turbowish_model::account::slow::SlowLimit;
 use turbowish_model::account::task::TaskMeta;
 use turbowish_model::collect::history::Totals;
 use turbowish_model::collect::read::{OpenPollReading, ThreadReading};
@@ -144,6 +145,14 @@ impl Collector {
                 epoch.add_to(&mut self.past, clock, number, &mut Vec::new());
                 self.past.aggregate.forget_recent();
             }
+        }
+    }
+
+    /// Makes known to all threads from which age on calls are followed.
+    pub(crate) fn follow(&self, limits: &[SlowLimit]) {
+        thread::paths().renew_slow(limits);
+        for ledger in self.epochs.values().flat_map(|epoch| &epoch.ledgers) {
+            ledger.ledger.renew_slow();
         }
     }
 

@@ -127,6 +127,7 @@ impl Monitor {
         snapshot.awaits.rows = assembly.awaits();
         snapshot.counters.rows = assembly.counters();
         snapshot.delays.rows = assembly.delays();
+        snapshot.slowest.rows = assembly.slowest();
         (snapshot.alerts.rows, snapshot.alerts_forgotten) = self.alerts();
         snapshot.alerts.total = snapshot.alerts.rows.len() as u64;
         snapshot.alerts.matched = snapshot.alerts.total;

@@ -5,9 +5,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use turbowish_model::account::aggregate::{Aggregate, Anomaly};
+use turbowish_model::account::aggregate::{Aggregate, Anomaly, ProcStats};
 use turbowish_model::account::counters::{Population, Sum};
-use turbowish_model::account::histogram::bucket_of;
+use turbowish_model::account::histogram::{bucket_of, upper_bound};
+use turbowish_model::account::slow::{SlowLimit, SlowPart};
 
 /// Numbers by proc, word, and the other proc of an edge or the bucket of a histogram. Those that
 /// are 0 are not there.
@@ -447,6 +448,60 @@ pub(super) fn read(aggregate: &Aggregate, ids: &[u32], is_window: bool) -> Sums 
     }
     sums.retain(|_, sum| *sum > 0);
     sums
+}
+
+/// Checks where the time of ended calls went, all of which were followed.
+pub(super) fn check_slow(aggregate: &Aggregate, ids: &[u32]) {
+    let stats = ids.iter().map(|&id| aggregate.procs.get(id as usize));
+    stats.flatten().for_each(check_slow_calls);
+}
+
+fn check_slow_calls(stats: &ProcStats) {
+    let slow = |wanted: SlowPart| {
+        let own = stats.slow.iter().filter(|(_, part, _)| *part == wanted);
+        own.map(|(.., value)| value).sum::<u64>()
+    };
+    let ended = stats.populations[Population::CallWall as usize].total();
+    assert_eq!(
+        slow(SlowPart::Calls) + stats.single.total(),
+        ended,
+        "slow calls"
+    );
+    // Those that ended in their only poll ran all the time.
+    let single = stats.sum(Sum::CallWall) - slow(SlowPart::Wall);
+    let bounds = stats.single.iter();
+    let bounds = bounds.map(|(bucket, count)| upper_bound(bucket.into()) * count);
+    assert!(single <= bounds.sum(), "wall time of slow calls");
+    let running = stats.sum(Sum::CallRunning) - slow(SlowPart::Running);
+    let called = stats.sum(Sum::CallInclusive) - stats.sum(Sum::CallRunning);
+    assert_eq!(
+        (running, called),
+        (single, slow(SlowPart::Called)),
+        "in polls"
+    );
+    let mut rest: BTreeMap<u16, i64> = BTreeMap::new();
+    for (class, part, value) in stats.slow.iter() {
+        *rest.entry(class).or_default() += match part {
+            SlowPart::Calls => 0,
+            SlowPart::Wall => value.cast_signed(),
+            _ => -value.cast_signed(),
+        };
+    }
+    assert!(
+        rest.values().all(|rest| *rest >= 0),
+        "parts of slow calls: {rest:?}"
+    );
+}
+
+/// All calls of these procs are slow, until the monitor's next tick.
+pub(super) fn follow_all(procs: &[u32]) {
+    let limits = procs.iter().map(|&proc| SlowLimit {
+        proc,
+        age: 0,
+        budget: u32::MAX,
+    });
+    let limits: Vec<SlowLimit> = limits.collect();
+    crate::hot::thread::paths().renew_slow(&limits);
 }
 
 /// What came between two moments.

@@ -11,7 +11,7 @@ use std::task::{Context, Poll, Waker};
 use proptest::collection::vec;
 use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop_oneof, proptest};
 
-use super::oracle::{End, Oracle, Sums, between, read, same};
+use super::oracle::{End, Oracle, Sums, between, check_slow, follow_all, read, same};
 use super::stage::{EarlyBirths, advance, alone, ours};
 use crate::hot::call::{Call, at, call, enter};
 use crate::hot::probe::Fallible;
@@ -282,6 +282,7 @@ impl Play {
                 for _ in 0..ticks {
                     self.advance(25);
                     self.monitor.tick();
+                    follow_all(&self.ids);
                     self.note();
                 }
             }
@@ -353,6 +354,7 @@ impl Play {
             &read(&totals.aggregate, &self.ids, false),
             &expected,
         );
+        check_slow(&totals.aggregate, &self.ids);
         let said = totals
             .aggregate
             .metrics
@@ -566,6 +568,7 @@ fn check(threads: usize, script: Vec<(usize, Op)>, is_early: bool) {
         ids: ALL.iter().filter_map(|proc| proc.id()).collect(),
         said: AtomicU64::new(0),
     });
+    follow_all(&play.ids);
     play.switch();
     std::thread::scope(|scope| {
         for thread in 0..threads {

@@ -7,8 +7,8 @@ use turbowish_model::snapshot::combinator::Combinator;
 use turbowish_model::snapshot::{
     Accounting, Aim, AwaitRow, Caller, Claim, CounterRow, DelayRow, HolderRow, IntentRow, Lost,
     MetricKind, Overhead, PauseRow, Place, PollRow, Polling, ProcRow, Process, ResourceRow,
-    Snapshot, Spot, StackRow, TaskGroup, TaskRow, TaskState, TasksByState, WaiterRow, WakerRow,
-    Worker,
+    SlowestRow, Snapshot, Spot, StackRow, TaskGroup, TaskRow, TaskState, TasksByState, WaiterRow,
+    WakerRow, Worker,
 };
 
 use super::mirror::{mirror, mirror_enum};
@@ -30,6 +30,7 @@ turbowish_model::resource_row!(mirror);
 turbowish_model::await_row!(mirror);
 turbowish_model::counter_row!(mirror);
 turbowish_model::delay_row!(mirror);
+turbowish_model::slowest_row!(mirror);
 
 mirror!(Caller = Caller { proc polls hold_ns });
 mirror!(Place = Place { file line column end_line end_column expr });

@@ -588,6 +588,7 @@ fn what_came_later_may_be_missing() {
     message.alerts = None;
     message.counters = None;
     message.delays = None;
+    message.slowest = None;
     message.process.as_mut().unwrap().own_cost = None;
     proc(&mut message).ready_latency = None;
     proc(&mut message).call_wall = None;
@@ -597,6 +598,7 @@ fn what_came_later_may_be_missing() {
     assert_eq!(snapshot.alerts, Page::default());
     assert_eq!(snapshot.counters, Page::default());
     assert_eq!(snapshot.delays, Page::default());
+    assert_eq!(snapshot.slowest, Page::default());
     assert_eq!(snapshot.process.own_cost, None);
     let proc = &snapshot.procs.rows[1];
     assert_eq!(proc.ready_latency, Distribution::default());

@@ -108,6 +108,9 @@ pub struct Query {
     /// Rows of delays, if wanted.
     #[prost(message, optional, tag = "8")]
     pub delays: ::core::option::Option<Rows>,
+    /// Rows of the slowest calls, if wanted.
+    #[prost(message, optional, tag = "9")]
+    pub slowest: ::core::option::Option<Rows>,
 }
 /// Which rows of a table, in which order.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -186,6 +189,9 @@ pub struct Snapshot {
     /// Rows asked for; absent from a process that knows of no delays.
     #[prost(message, optional, tag = "18")]
     pub delays: ::core::option::Option<DelayPage>,
+    /// Rows asked for; absent from a process that knows nothing of its slowest calls.
+    #[prost(message, optional, tag = "19")]
+    pub slowest: ::core::option::Option<SlowestPage>,
 }
 /// Tasks that have something in common.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -1141,6 +1147,56 @@ pub struct DelayRow {
     #[prost(uint64, tag = "6")]
     pub polls: u64,
 }
+/// The slowest 1 % of the calls of each function: where their time went.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct SlowestPage {
+    /// The rows, in the order asked for.
+    #[prost(message, repeated, tag = "1")]
+    pub rows: ::prost::alloc::vec::Vec<SlowestRow>,
+    /// How many there are.
+    #[prost(uint64, tag = "2")]
+    pub total: u64,
+    /// How many match the filter.
+    #[prost(uint64, tag = "3")]
+    pub matched: u64,
+}
+/// A part of the wall time of the slowest calls of one proc that ended in the window.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SlowestRow {
+    /// Path of the proc.
+    #[prost(string, tag = "1")]
+    pub proc: ::prost::alloc::string::String,
+    /// What the calls did: "await", "running", "in calls", "ready", "not started", "other awaits" or "not recorded".
+    #[prost(string, tag = "2")]
+    pub part: ::prost::alloc::string::String,
+    /// Where the await point is; empty for the other parts.
+    #[prost(message, optional, tag = "3")]
+    pub place: ::core::option::Option<Place>,
+    /// Wall time of the recorded calls that this part covers.
+    #[prost(uint64, tag = "4")]
+    pub time_ns: u64,
+    /// The one as a share of the wall time of the recorded calls, in millionths.
+    #[prost(uint64, tag = "5")]
+    pub share_ppm: u64,
+    /// Share of this part in the wall time of all calls of the proc, in millionths; absent if unknown.
+    #[prost(uint64, optional, tag = "6")]
+    pub all_ppm: ::core::option::Option<u64>,
+    /// Wall time of the recorded calls.
+    #[prost(uint64, tag = "7")]
+    pub wall_ns: u64,
+    /// How many of the slowest calls were recorded.
+    #[prost(uint64, tag = "8")]
+    pub recorded: u64,
+    /// How many calls are the slowest ones.
+    #[prost(uint64, tag = "9")]
+    pub calls: u64,
+    /// Calls of the proc that ended in the window.
+    #[prost(uint64, tag = "10")]
+    pub ended: u64,
+    /// The slowest calls took this long or longer.
+    #[prost(uint64, tag = "11")]
+    pub from_ns: u64,
+}
 /// Whether accounting is on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
 #[repr(i32)]
@@ -2091,6 +2147,7 @@ impl crate::weight::Weighed for Query {
                 (6, Field::One(<Rows as Weighed>::shape)),
                 (7, Field::One(<Rows as Weighed>::shape)),
                 (8, Field::One(<Rows as Weighed>::shape)),
+                (9, Field::One(<Rows as Weighed>::shape)),
             ],
         };
         &SHAPE
@@ -2128,6 +2185,7 @@ impl crate::weight::Weighed for Snapshot {
                 (13, Field::One(<CounterPage as Weighed>::shape)),
                 (15, Field::Many(<TaskGroup as Weighed>::shape)),
                 (18, Field::One(<DelayPage as Weighed>::shape)),
+                (19, Field::One(<SlowestPage as Weighed>::shape)),
             ],
         };
         &SHAPE
@@ -2665,6 +2723,32 @@ impl crate::weight::Weighed for DelayRow {
         static SHAPE: crate::weight::Shape = crate::weight::Shape {
             bytes: ::core::mem::size_of::<DelayRow>(),
             fields: &[
+            ],
+        };
+        &SHAPE
+    }
+}
+impl crate::weight::Weighed for SlowestPage {
+    fn shape() -> &'static crate::weight::Shape {
+        #[allow(unused_imports)]
+        use crate::weight::{Field, Weighed};
+        static SHAPE: crate::weight::Shape = crate::weight::Shape {
+            bytes: ::core::mem::size_of::<SlowestPage>(),
+            fields: &[
+                (1, Field::Many(<SlowestRow as Weighed>::shape)),
+            ],
+        };
+        &SHAPE
+    }
+}
+impl crate::weight::Weighed for SlowestRow {
+    fn shape() -> &'static crate::weight::Shape {
+        #[allow(unused_imports)]
+        use crate::weight::{Field, Weighed};
+        static SHAPE: crate::weight::Shape = crate::weight::Shape {
+            bytes: ::core::mem::size_of::<SlowestRow>(),
+            fields: &[
+                (3, Field::One(<Place as Weighed>::shape)),
             ],
         };
         &SHAPE

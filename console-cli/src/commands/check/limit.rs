@@ -15,7 +15,7 @@ use crate::report_file::Saved;
 pub(super) const fn is_of_a_window(table: Table) -> bool {
     matches!(
         table,
-        Table::Procs | Table::Awaits | Table::Counters | Table::Delays
+        Table::Procs | Table::Awaits | Table::Counters | Table::Delays | Table::Slowest
     )
 }
 

@@ -77,6 +77,7 @@ impl State {
             awaits: rows(View::Awaits),
             counters: rows(View::Counters),
             delays: previews.then(beside),
+            slowest: previews.then(beside),
             // All alerts come, whatever the filter of their table: the alert line and the marks
             // need them.
             ..Query::default()

@@ -110,6 +110,7 @@ fn show(state: &mut State, mut snapshot: Snapshot) {
             awaits: take(&mut snapshot.awaits),
             counters: take(&mut snapshot.counters),
             delays: take(&mut snapshot.delays),
+            slowest: take(&mut snapshot.slowest),
             resources: take(&mut snapshot.resources),
             window_ns: snapshot.window_ns,
             ..Snapshot::default()

@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 
 use crate::account::counters::{POPULATIONS, Population, SUMS, Sum};
 use crate::account::histogram::{Buckets, bucket_of};
+use crate::account::slow::SlowSums;
 use crate::ordered::Map;
 
 /// Waits at one await point, over all threads. Times are in ticks.
@@ -102,6 +103,11 @@ pub struct ProcStats {
     pub sites: Vec<SiteStats>,
     /// Keyed by the other proc's id.
     pub edges: Map<u32, EdgeStats>,
+    /// Histogram of the calls that ended in their first poll, with nothing nested in it: their wall
+    /// time is running time.
+    pub single: Buckets,
+    /// Where the time of slow calls went.
+    pub slow: SlowSums,
 }
 
 fn live(begun: u64, over: u64) -> u64 {
@@ -272,6 +278,8 @@ impl ProcStats {
         for (site, more) in self.sites.iter_mut().zip(&other.sites) {
             site.wait.merge(&more.wait);
         }
+        self.single.merge(&other.single);
+        self.slow.merge(&other.slow);
         for (proc, more) in &other.edges {
             let edge = self.edges.entry(*proc).or_default();
             edge.polls = edge.polls.wrapping_add(more.polls);
@@ -289,6 +297,8 @@ impl ProcStats {
             populations: core::array::from_fn(|nth| own[nth].since(&before[nth])),
             sites: self.sites.clone(),
             edges: self.edges.clone(),
+            single: self.single.since(&earlier.single),
+            slow: self.slow.since(&earlier.slow),
             ..*self
         };
         for (sum, before) in grown.sums.iter_mut().zip(&earlier.sums) {

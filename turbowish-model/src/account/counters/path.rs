@@ -4,6 +4,7 @@
 //! what each kind stands for. A poll of a call whose callers ran no code of their own in it is
 //! written at the innermost call alone, and the reader shares it out to all of them: a *span*.
 
+use core::sync::atomic::AtomicU32 as OwnU32;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 use alloc::boxed::Box;
@@ -140,12 +141,17 @@ pub(crate) enum Shared {
 
 pub(crate) const HISTOGRAMS: usize = Shared::Wait as usize + 1;
 
+/// Ticks of `slow_from`: about a microsecond, so that it has room beside `kept_at`.
+const SLOW_SHIFT: u32 = 10;
+
 /// Counters of one path on one thread. Written by that thread alone.
 #[repr(C, align(64))]
 pub(crate) struct PathCounters {
     histograms: [OnceBox<Histogram>; HISTOGRAMS],
     /// Number of the last capture at which the words were kept as they were.
     kept_at: AtomicU32,
+    /// Age of a call from which on it may be slow, in 1024 ticks; 0 if it is not known.
+    slow_from: OwnU32,
     words: [AtomicU64; WORDS],
     kept: OnceBox<Kept>,
 }
@@ -180,6 +186,7 @@ impl Default for PathCounters {
     fn default() -> Self {
         Self {
             kept_at: AtomicU32::new(0),
+            slow_from: OwnU32::new(0),
             words: core::array::from_fn(|_| AtomicU64::new(0)),
             histograms: core::array::from_fn(|_| OnceBox::new()),
             kept: OnceBox::new(),
@@ -215,6 +222,18 @@ impl PathCounters {
             Some(histogram) => histogram.record(value),
             None => record_first(slot, value),
         }
+    }
+
+    /// Whether a call of this age may be one of the slowest: if not, it is not.
+    #[inline(always)]
+    pub(crate) fn may_be_slow(&self, age: u64) -> bool {
+        age >> SLOW_SHIFT >= u64::from(self.slow_from.load(Relaxed))
+    }
+
+    /// Sets from which age on a call may be slow. The thread and the reader may do so.
+    pub(crate) fn set_slow_from(&self, age: u64) {
+        let units = u32::try_from(age >> SLOW_SHIFT).unwrap_or(u32::MAX);
+        self.slow_from.store(units, Relaxed);
     }
 
     /// Adds one poll to the longest ones. A poll no longer than the tick's longest cannot raise the

@@ -237,6 +237,7 @@ impl Ledger {
     pub fn ready(&self, proc: u32, latency: u64, late: u64) {
         let writing = self.write();
         self.procs.at(proc).ready(latency);
+        self.past.readied.set(self.latest(), latency);
         if latency >= late && latency > 0 {
             self.share_out(proc, latency);
         }

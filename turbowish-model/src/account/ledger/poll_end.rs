@@ -7,6 +7,7 @@ use super::frame::{
     ARRIVED, COUNTED_BEFORE, Charge, FIRST, Frame, LINKED, OVER, REPATHED, REUSE_NONE, REUSE_UP,
     ROOT, UNCHANGED,
 };
+use super::slow::LeavingPoll;
 use crate::account::aggregate::Anomaly;
 use crate::account::call::{Call, DIRECT, MARK, Outcome, PollEnd, SITE};
 use crate::account::counters::{ALONE, PathCounters, SPANS, Shared, Word};
@@ -35,14 +36,15 @@ impl Ledger {
         let passes = place & (DIRECT | LINKED | MARK) == DIRECT | LINKED
             && self.reuse.load(Relaxed) == REUSE_UP;
         let charge = self.close(frame, place, depth, t, end == PollEnd::Pending);
+        let stood = call.site();
         call.leave(place);
         call.charge(&charge);
         call.inclusive = call.inclusive.wrapping_add(frame.carry.load(Relaxed));
         call.set_passes(passes);
         if end == PollEnd::Pending {
-            self.suspend(call, frame, place, &charge, depth, t);
+            self.suspend(call, frame, [place, stood], &charge, depth, t);
         } else {
-            self.end_call(call, frame, place, &charge, t, end.outcome());
+            self.end_call(call, frame, [place, stood], &charge, t, end.outcome());
         }
         drop(writing);
         Some(charge)
@@ -62,18 +64,16 @@ impl Ledger {
         &self,
         call: &mut Call,
         frame: &Frame,
-        place: u32,
+        [place, stood]: [u32; 2],
         charge: &Charge,
         depth: u32,
         t: u64,
     ) {
-        if place & (ARRIVED | FIRST) != 0 {
-            call.reach(wall(call, place, charge, t), t);
-        }
         if place & OVER != 0 && call.is_fused() {
             self.tell(call, frame, charge, depth);
         }
         if place & (FIRST | COUNTED_BEFORE) == FIRST {
+            call.reach(charge.hold, t);
             return self.suspend_first(call, frame, place, charge, depth, t);
         }
         let waited_at = frame.unit.load(Relaxed);
@@ -84,6 +84,14 @@ impl Ledger {
             self.unit(frame, place)
         };
         let (row, waits) = (self.row(unit), WaitWords::of(place));
+        if place & (ARRIVED | FIRST) != 0 {
+            let age = call.lived(t);
+            if row.may_be_slow(age) {
+                let poll = LeavingPoll::new(place, stood, charge, [age, t]);
+                self.move_slow(row, call, frame, poll);
+            }
+            call.reach(age, t);
+        }
         if stays {
             let (since, start) = (frame.suspended.load(Relaxed), frame.start.load(Relaxed));
             row.add(waits.waited, start.wrapping_sub(t));
@@ -179,7 +187,7 @@ impl Ledger {
         &self,
         call: &mut Call,
         frame: &Frame,
-        place: u32,
+        [place, stood]: [u32; 2],
         charge: &Charge,
         t: u64,
         outcome: Outcome,
@@ -188,18 +196,18 @@ impl Ledger {
         let row = self.row(frame.path.load(Relaxed));
         row.longest(&ALONE, self.time.tick.load(Relaxed), charge.hold);
         if place & FIRST != 0 {
-            self.end_only(call, row, place, charge, t, outcome);
+            self.end_only(call, (frame, row), place, charge, t, outcome);
         } else if outcome == Outcome::Ready {
             row.add(Word::LastPolls, 1);
             row.add(Word::LastHold, charge.hold);
             row.add(Word::LastEnds, t);
             record_nested(row, charge);
             row.record_poll(charge, Shared::Leaf, Shared::Nested);
-            row.charge_call(call.running, call.inclusive, call.lived(t));
+            self.charge_ended(call, frame, row, [place, stood], charge, t);
             call.end();
         } else {
             record_alone(row, charge);
-            row.charge_call(call.running, call.inclusive, call.lived(t));
+            self.charge_ended(call, frame, row, [place, stood], charge, t);
             self.outcome(row, t, outcome);
             call.end();
         }
@@ -218,6 +226,25 @@ impl Ledger {
             if let Some(caller) = self.top().filter(|_| untold != charge.inclusive) {
                 add(&caller.carry, untold.wrapping_sub(charge.inclusive));
             }
+        }
+    }
+
+    /// Charges a call that ended in a later poll.
+    #[inline(always)]
+    fn charge_ended(
+        &self,
+        call: &Call,
+        frame: &Frame,
+        row: &PathCounters,
+        [place, stood]: [u32; 2],
+        charge: &Charge,
+        t: u64,
+    ) {
+        let age = call.lived(t);
+        row.charge_call(call.running, call.inclusive, age);
+        if row.may_be_slow(age) {
+            let poll = LeavingPoll::new(place, stood, charge, [age, t]);
+            self.end_slow(row, call, frame, poll);
         }
     }
 
@@ -247,7 +274,7 @@ impl Ledger {
     fn end_only(
         &self,
         call: &mut Call,
-        row: &PathCounters,
+        (frame, row): (&Frame, &PathCounters),
         place: u32,
         charge: &Charge,
         t: u64,
@@ -262,14 +289,14 @@ impl Ledger {
             call.end();
             return;
         }
-        self.end_first(call, row, place, charge, t, outcome);
+        self.end_first(call, (frame, row), place, charge, t, outcome);
     }
 
     #[inline(never)]
     fn end_first(
         &self,
         call: &mut Call,
-        row: &PathCounters,
+        (frame, row): (&Frame, &PathCounters),
         place: u32,
         charge: &Charge,
         t: u64,
@@ -278,7 +305,12 @@ impl Ledger {
         row.add(Word::Immediate, 1);
         self.count(row, place, t - charge.hold);
         record_alone(row, charge);
-        row.charge_first(call.running, call.inclusive, wall(call, place, charge, t));
+        let age = wall(call, place, charge, t);
+        row.charge_first(call.running, call.inclusive, age);
+        if row.may_be_slow(age) {
+            let poll = LeavingPoll::new(place, 0, charge, [age, t]);
+            self.end_slow(row, call, frame, poll);
+        }
         self.outcome(row, t, outcome);
         call.end();
     }

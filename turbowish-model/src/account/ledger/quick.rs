@@ -10,6 +10,7 @@ use super::frame::{
     ARRIVED, BRANCH, COUNTED_BEFORE, Charge, FIRST, Frame, LINKED, OVER, REPATHED, REUSE_NONE,
     REUSE_UP, ROOT,
 };
+use super::slow::LeavingPoll;
 use super::{FRAMES, Ledger, PollSpan};
 use crate::account::call::{Call, DIRECT, FORK, MARK, PENDING, SITE};
 use crate::account::counters::{ALONE, SPANS, Shared, Word};
@@ -374,7 +375,12 @@ impl Ledger {
         let charge = charge(hold, nested);
         row.record_poll(&charge, Shared::Leaf, Shared::Nested);
         let [running, inclusive] = call.charge_last(hold - nested, hold + carry);
-        row.charge_call(running, inclusive, call.lived(start + hold));
+        let age = call.lived(start + hold);
+        row.charge_call(running, inclusive, age);
+        if row.may_be_slow(age) {
+            let poll = LeavingPoll::new(place, call.site(), &charge, [age, start + hold]);
+            self.end_slow(row, call, frame, poll);
+        }
         call.end();
         if place & ROOT == 0 {
             self.turn(call, frame, &charge);

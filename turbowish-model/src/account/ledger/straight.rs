@@ -6,6 +6,7 @@ use core::sync::atomic::Ordering::Relaxed;
 
 use super::Ledger;
 use super::frame::{MARKED, OVER, REUSE_UNCHANGED, ROOT};
+use super::slow::Stand;
 use crate::account::append_vec::AppendVec;
 use crate::account::call::{Call, MARK};
 use crate::account::paths::{PathId, PathKind};
@@ -35,6 +36,31 @@ struct DroppedCall {
     wall: AtomicU64,
     /// Time of the drop, in ticks.
     at: AtomicU64,
+    stand: DroppedStand,
+}
+
+/// A [`Stand`].
+#[derive(Default)]
+struct DroppedStand {
+    address: AtomicU64,
+    site: AtomicU32,
+    since: AtomicU64,
+}
+
+impl DroppedStand {
+    fn store(&self, stand: Stand) {
+        self.address.store(stand.address as u64, Relaxed);
+        self.site.store(stand.site, Relaxed);
+        self.since.store(stand.since, Relaxed);
+    }
+
+    fn load(&self) -> Stand {
+        Stand {
+            address: self.address.load(Relaxed) as usize,
+            site: self.site.load(Relaxed),
+            since: self.since.load(Relaxed),
+        }
+    }
 }
 
 /// Dropped calls whose times are not complete, outermost first: each awaits the next one.
@@ -186,7 +212,7 @@ impl Ledger {
         }
         if !call.passes() || chain.len.load(Relaxed) >= CHAIN_LIMIT {
             let times = [call.running, call.inclusive, call.lived(t)];
-            self.charge_one(path, unit, times, (suspended, t));
+            self.charge_one((path, unit), times, (suspended, t), Stand::of(call));
             self.end_chain_below(call.untold(), suspended);
             return;
         }
@@ -199,17 +225,22 @@ impl Ledger {
         own.told.store(call.told(), Relaxed);
         own.wall.store(call.lived(t), Relaxed);
         own.at.store(t, Relaxed);
+        own.stand.store(Stand::of(call));
         chain.len.store(len + 1, Relaxed);
     }
 
     fn charge_one(
         &self,
-        path: PathId,
-        unit: PathId,
-        [running, inclusive, wall]: [u64; 3],
+        (path, unit): (PathId, PathId),
+        times: [u64; 3],
         (suspended, t): (u64, u64),
+        stand: Stand,
     ) {
-        self.row(path).charge_call(running, inclusive, wall);
+        let ([running, inclusive, wall], row) = (times, self.row(path));
+        row.charge_call(running, inclusive, wall);
+        if row.may_be_slow(wall) {
+            self.drop_slow((path, unit != 0), stand, times, t);
+        }
         if unit != 0 {
             let waited = t.saturating_sub(suspended);
             self.row(unit).charge_wait(waited);
@@ -227,12 +258,8 @@ impl Ledger {
             let (running, wall) = (&call.running, &call.wall);
             let times = [running.load(Relaxed), inclusive, wall.load(Relaxed)];
             let wait = (suspended, call.at.load(Relaxed));
-            self.charge_one(
-                call.path.load(Relaxed),
-                call.unit.load(Relaxed),
-                times,
-                wait,
-            );
+            let unit = (call.path.load(Relaxed), call.unit.load(Relaxed));
+            self.charge_one(unit, times, wait, call.stand.load());
             untold = inclusive.wrapping_sub(call.told.load(Relaxed));
         }
         chain.len.store(0, Relaxed);

@@ -266,6 +266,9 @@ impl<'a> Share<'a> {
         add(Shared::CallInclusive, &[CallInclusive]);
         add(Shared::CallWall, &[CallWall]);
         add(Shared::CallWhole, &[CallInclusive, CallWall]);
+        if let Some(counts) = counters.counts(Shared::Single) {
+            self.into.proc(proc).single.merge(&counts);
+        }
         let idle = counters.get(Word::Idle);
         if idle > 0 {
             let stats = self.into.proc(proc);

@@ -3,7 +3,7 @@
 use super::{Column, Unit};
 
 /// Times that grow with age, load or window.
-const NEUTRAL: [&str; 6] = ["age", "ready", "running", "since", "time", "total"];
+const NEUTRAL: [&str; 7] = ["age", "from", "ready", "running", "since", "time", "total"];
 
 /// Populations whose values include waits for others: a client that takes its time costs nothing.
 const OF_OTHERS: [&str; 2] = ["await_wait", "call_wall"];
@@ -37,7 +37,9 @@ mod tests {
     use super::{NEUTRAL, WORSE};
     use crate::snapshot::alert::Alert;
     use crate::snapshot::column::{self, Row};
-    use crate::snapshot::{AwaitRow, CounterRow, DelayRow, ProcRow, ResourceRow, TaskRow};
+    use crate::snapshot::{
+        AwaitRow, CounterRow, DelayRow, ProcRow, ResourceRow, SlowestRow, TaskRow,
+    };
     use alloc::vec::Vec;
 
     fn check<R: Row>(worse: &[&str], neutral: &[&str]) {
@@ -66,6 +68,7 @@ mod tests {
         check::<Alert>(&["for", "behind"], &["title"]);
         check::<CounterRow>(&[], &["rate", "value", "max", "updates"]);
         check::<DelayRow>(&[], &["time", "ready", "share", "polls"]);
+        check::<SlowestRow>(&[], &["time", "from", "share", "calls"]);
     }
 
     #[test]
@@ -80,6 +83,7 @@ mod tests {
         keys::<ResourceRow>(&mut all);
         keys::<Alert>(&mut all);
         keys::<DelayRow>(&mut all);
+        keys::<SlowestRow>(&mut all);
         for key in NEUTRAL.iter().chain(&WORSE) {
             assert!(all.contains(key), "{key}");
         }

@@ -1,0 +1,192 @@
+//! The slowest calls of a proc: where their time went, in a sentence and a table.
+
+use turbowish_model::snapshot::quantile::Percentile;
+use turbowish_model::snapshot::report::one_line;
+use turbowish_model::snapshot::slowest::AWAIT;
+use turbowish_model::snapshot::units;
+use turbowish_model::snapshot::{Place, ProcRow, SlowestRow};
+
+use super::DetailContext;
+use super::rich_line::{RichLine, aligned, shrink};
+
+/// Parts that are shown, the largest first.
+const SHOWN: usize = 6;
+/// Of so many millionths of the time a part is shown.
+const LEAST_PPM: u64 = 500;
+
+fn parts<'a>(row: &ProcRow, beside: &DetailContext<'a>) -> Vec<&'a SlowestRow> {
+    let own = beside.slowest.iter().filter(|part| part.proc == row.proc);
+    let mut parts: Vec<&SlowestRow> = own.collect();
+    parts.sort_by_key(|part| std::cmp::Reverse(part.time_ns));
+    parts
+}
+
+/// `slowest 13 of 1084 calls, 1.25 s or longer: 98.2% at db.rs:41:9-33 self.db.lock()`
+pub(super) fn sentence(row: &ProcRow, beside: &DetailContext<'_>) -> Option<RichLine> {
+    let parts = parts(row, beside);
+    let most = parts.first()?;
+    let mut text = format!(
+        " {} of {} calls, {} or longer: ",
+        units::count(most.calls),
+        units::count(most.ended),
+        beside.time(most.from_ns)
+    );
+    if most.recorded < most.calls {
+        let recorded = units::count(most.recorded);
+        text = format!("{text}{recorded} recorded, ");
+    }
+    if most.recorded > 0 {
+        let share = units::share(most.share_ppm.saturating_mul(1_000));
+        let at = match most.part.as_str() {
+            AWAIT => format!("at {} {}", short(&most.place), expression(most)),
+            part => part.to_owned(),
+        };
+        text = format!("{text}{share}% {at}");
+    } else {
+        text.truncate(text.trim_end_matches([',', ' ']).len());
+    }
+    Some(RichLine::default().label("  slowest").say(text))
+}
+
+/// `db.rs:41`: the table below has the folders and columns.
+fn short(place: &Place) -> String {
+    let name = place.file.rsplit(['/', '\\']).next().unwrap_or_default();
+    format!("{name}:{}", place.line)
+}
+
+fn expression(part: &SlowestRow) -> String {
+    one_line(&part.place.expr).to_string()
+}
+
+/// What the slowest calls did, and what all calls did.
+pub(super) fn table(row: &ProcRow, beside: &DetailContext<'_>) -> Vec<RichLine> {
+    let parts = parts(row, beside);
+    let mut shown = parts
+        .into_iter()
+        .filter(|part| part.recorded > 0 && part.share_ppm >= LEAST_PPM)
+        .peekable();
+    if shown.peek().is_none() {
+        return Vec::new();
+    }
+    let titles = [
+        "  SLOWEST CALLS",
+        "EXPRESSION",
+        "TIME",
+        "%",
+        "ALL%",
+        "WAIT p50",
+    ];
+    let mut rows = vec![
+        titles
+            .map(|title| RichLine::default().label(title))
+            .to_vec(),
+    ];
+    rows.extend(shown.take(SHOWN).map(|part| cells(part, beside)));
+    if let Some(room) = beside.room {
+        shrink(&mut rows, 1, room);
+    }
+    aligned(rows, &[2, 3, 4, 5])
+}
+
+fn cells(part: &SlowestRow, beside: &DetailContext<'_>) -> Vec<RichLine> {
+    let share = |ppm: u64| units::share(ppm.saturating_mul(1_000));
+    let at = match part.part.as_str() {
+        AWAIT => beside.place(&part.place),
+        part => part.to_owned(),
+    };
+    let all = part
+        .all_ppm
+        .map_or_else(|| units::UNKNOWN.to_owned(), share);
+    // What a call usually waits there.
+    let mut points = beside.awaits.iter();
+    let point = points.find(|point| point.proc == part.proc && point.place == part.place);
+    let usual = point.and_then(|point| point.await_wait.percentile(Percentile::whole(50)));
+    vec![
+        format!("  {at}").into(),
+        expression(part).into(),
+        beside.time(part.time_ns).into(),
+        share(part.share_ppm).into(),
+        all.into(),
+        usual
+            .map_or_else(|| units::NO_SAMPLE.to_owned(), |ns| beside.time(ns))
+            .into(),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use turbowish_model::snapshot::slowest::{NOT_RECORDED, RUNNING};
+
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    fn part(part: &str, line: u32, time_ms: u64, recorded: u64) -> SlowestRow {
+        let place = Place {
+            file: String::from(if line > 0 { "src/db.rs" } else { "" }),
+            line,
+            column: 9,
+            end_line: line,
+            end_column: 33,
+            expr: String::from(if line > 0 { "self.db.lock()" } else { "" }),
+        };
+        SlowestRow {
+            proc: "kv::handle".to_owned(),
+            part: part.to_owned(),
+            place,
+            time_ns: time_ms * MS,
+            share_ppm: time_ms * 100,
+            all_ppm: (line > 0).then_some(412_000),
+            wall_ns: 10_000 * MS,
+            recorded,
+            calls: 13,
+            ended: 1_084,
+            from_ns: 1_250 * MS,
+        }
+    }
+
+    fn lines(rows: &[SlowestRow]) -> Vec<String> {
+        let row = ProcRow {
+            proc: "kv::handle".to_owned(),
+            ..ProcRow::default()
+        };
+        let beside = DetailContext {
+            slowest: rows,
+            ..DetailContext::default()
+        };
+        let all = sentence(&row, &beside).into_iter();
+        let all = all.chain(table(&row, &beside));
+        all.map(|line| line.text().trim_end().to_owned()).collect()
+    }
+
+    #[test]
+    fn the_sentence_names_the_largest_part_and_what_is_missing() {
+        let rows = [
+            part(RUNNING, 0, 120, 13),
+            part(AWAIT, 41, 9_830, 13),
+            part(NOT_RECORDED, 0, 50, 13),
+            part("ready", 0, 1, 13),
+        ];
+        let expected = [
+            "  slowest 13 of 1084 calls, 1.25 s or longer: 98.3% at db.rs:41 self.db.lock()",
+            "  SLOWEST CALLS     EXPRESSION       TIME    % ALL% WAIT p50",
+            "  src/db.rs:41:9-33 self.db.lock() 9.83 s 98.3 41.2        -",
+            "  running                           120ms  1.2    ?        -",
+            "  not recorded                     50.0ms  0.5    ?        -",
+        ];
+        assert_eq!(lines(&rows), expected);
+    }
+
+    #[test]
+    fn calls_that_were_not_recorded_are_said_to_be() {
+        let some = lines(&[part(AWAIT, 41, 10_000, 2)]);
+        assert!(
+            some[0].contains("longer: 2 recorded, 100.0% at "),
+            "{some:?}"
+        );
+        let none = lines(&[part(NOT_RECORDED, 0, 0, 0)]);
+        let expected = "  slowest 13 of 1084 calls, 1.25 s or longer: 0 recorded";
+        assert_eq!(none, [expected]);
+        assert!(lines(&[]).is_empty());
+    }
+}

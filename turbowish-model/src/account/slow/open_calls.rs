@@ -1,0 +1,128 @@
+//! Slow calls that have not ended: what is known of their time so far.
+//!
+//! A call may be polled by one thread and end on another, so the table is shared. It is touched
+//! only by calls that are slow already. Nobody waits for a place of it: a thread that finds it
+//! locked, or full, records nothing, and the call's time counts as not recorded.
+
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
+
+use alloc::boxed::Box;
+
+use super::{OffTime, OffTimeCell};
+use crate::account::paths::PathId;
+
+const SETS: usize = 64;
+/// Calls whose addresses fall into the same set.
+const WAYS: usize = 4;
+
+/// A call, as long as it lives.
+#[derive(Clone, Copy)]
+pub(crate) struct OpenCallKey {
+    /// A polled call does not move.
+    pub(crate) address: usize,
+    pub(crate) path: PathId,
+    /// No earlier than this was it born, in ticks.
+    pub(crate) born: u64,
+}
+
+/// A moment in the life of a call, and its inclusive time until then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Moment {
+    pub(crate) at: u64,
+    pub(crate) inclusive: u64,
+}
+
+#[derive(Default)]
+struct OpenCall {
+    /// 0 is a free place.
+    address: AtomicU64,
+    path: AtomicU32,
+    at: AtomicU64,
+    inclusive: AtomicU64,
+    off: OffTimeCell,
+}
+
+#[derive(Default)]
+struct OpenSet {
+    locked: AtomicBool,
+    ways: [OpenCall; WAYS],
+}
+
+/// The slow calls of a process that have not ended, as far as there is room.
+pub(crate) struct OpenCalls(Box<[OpenSet]>);
+
+impl Default for OpenCalls {
+    fn default() -> Self {
+        Self((0..SETS).map(|_| OpenSet::default()).collect())
+    }
+}
+
+impl OpenCall {
+    fn is(&self, key: &OpenCallKey) -> bool {
+        self.address.load(Relaxed) == key.address as u64
+            && self.path.load(Relaxed) == key.path
+            && self.at.load(Relaxed) >= key.born
+    }
+
+    fn load(&self) -> (OffTime, Moment) {
+        let last = Moment {
+            at: self.at.load(Relaxed),
+            inclusive: self.inclusive.load(Relaxed),
+        };
+        (self.off.load(), last)
+    }
+}
+
+impl OpenCalls {
+    fn locked<R>(&self, key: &OpenCallKey, act: impl FnOnce(&OpenSet) -> R) -> Option<R> {
+        const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+        let hash = (key.address as u64).wrapping_mul(GOLDEN) >> (u64::BITS - SETS.ilog2());
+        let set = self.0.get(hash as usize)?;
+        if set.locked.swap(true, Acquire) {
+            return None;
+        }
+        let result = act(set);
+        set.locked.store(false, Release);
+        Some(result)
+    }
+
+    /// Adds to the sums of a call by `add`, which is passed them and the moment up to which they
+    /// go, if they were begun; `now` is the moment up to which they go then.
+    pub(crate) fn update(
+        &self,
+        key: &OpenCallKey,
+        now: Moment,
+        add: impl FnOnce(&mut OffTime, Option<Moment>),
+    ) {
+        self.locked(key, |set| {
+            let known = set.ways.iter().find(|way| way.is(key));
+            let (mut off, last) = match known.map(OpenCall::load) {
+                Some((off, last)) => (off, Some(last)),
+                None => (OffTime::default(), None),
+            };
+            add(&mut off, last);
+            // A free place is as old as can be; else the one that was written first gives way.
+            let oldest = || set.ways.iter().min_by_key(|way| way.at.load(Relaxed));
+            let Some(own) = known.or_else(oldest) else {
+                return;
+            };
+            own.address.store(key.address as u64, Relaxed);
+            own.path.store(key.path, Relaxed);
+            own.at.store(now.at, Relaxed);
+            own.inclusive.store(now.inclusive, Relaxed);
+            own.off.store(&off);
+        });
+    }
+
+    /// Removes a call. Returns its sums and the moment up to which they go.
+    pub(crate) fn take(&self, key: &OpenCallKey) -> Option<(OffTime, Moment)> {
+        self.locked(key, |set| {
+            let known = set.ways.iter().find(|way| way.is(key))?;
+            let taken = known.load();
+            known.address.store(0, Relaxed);
+            known.at.store(0, Relaxed);
+            Some(taken)
+        })?
+    }
+}
