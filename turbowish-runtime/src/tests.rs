@@ -18,6 +18,8 @@ mod first_poll;
 mod free;
 #[cfg(all(feature = "tokio", feature = "server"))]
 mod kinds;
+#[cfg(feature = "tokio")]
+mod late_timers;
 mod live;
 #[cfg(feature = "server")]
 mod losses;

@@ -31,6 +31,7 @@ pub(super) const fn of(pitfall: Pitfall) -> &'static str {
         Pitfall::YieldsRarely => include_str!("pages/yields-rarely.md"),
         Pitfall::CrowdedTask => include_str!("pages/crowded-task.md"),
         Pitfall::Starvation => include_str!("pages/starvation.md"),
+        Pitfall::LateTimers => include_str!("pages/late-timers.md"),
         Pitfall::SnoozedFuture => include_str!("pages/snoozed-future.md"),
         Pitfall::StreamStall => include_str!("pages/stream-stall.md"),
         Pitfall::CancelUnsafeSelect => include_str!("pages/cancel-unsafe-select.md"),
@@ -118,11 +119,11 @@ mod tests {
         check(" BLOCKED  worker ", found(Pitfall::BlockedWorker));
         check("cancel-unsafe select!", found(Pitfall::CancelUnsafeSelect));
         check("1", found(Pitfall::Deadlock));
-        check("28", found(Pitfall::WakerChurn));
+        check("29", found(Pitfall::WakerChurn));
         check("limits", Ok(Topic::Limits));
         check("JSON", Ok(Topic::Json));
         check("0", Err(Vec::new()));
-        check("29", Err(Vec::new()));
+        check("30", Err(Vec::new()));
         check("", Err(Vec::new()));
         check("xyzzy", Err(Vec::new()));
         check("deadlok", Err(vec!["deadlock"]));

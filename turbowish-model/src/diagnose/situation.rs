@@ -7,6 +7,7 @@
 //! that is `None` is unknown: a rule that needs it stays silent.
 
 mod resource;
+mod timers;
 mod tree;
 
 use alloc::string::String;
@@ -15,6 +16,7 @@ use alloc::vec::Vec;
 pub use self::resource::{
     End, FutureRef, HoldingTask, IntendingTask, Resource, ResourceFlow, Strength, WaitingTask,
 };
+pub use self::timers::TimerWaits;
 pub use self::tree::{Node, NodeKind, NodeWake, StreamFutures};
 use crate::account::resource::Role;
 pub(crate) use crate::snapshot::expression::last_method;
@@ -45,6 +47,8 @@ pub struct Situation {
     pub workers: Vec<WorkerThread>,
     /// Procs that were called.
     pub procs: Vec<Proc>,
+    /// Await points at which calls waited for timers.
+    pub timers: Vec<TimerWaits>,
     /// Pairs of resources of which one was requested while the other was held, as counted by the
     /// runtime. Pairs that a situation itself shows are found without it.
     pub orders: Vec<LockOrder>,

@@ -94,6 +94,8 @@ pitfalls! {
     CrowdedTask "crowded_task" "crowded task" "crowded-task";
     /// A task is ready and is not polled, while other tasks are.
     Starvation "starvation" "starvation" "starvation";
+    /// Waits for timers end long after their deadlines.
+    LateTimers "late_timers" "late timers" "late-timers";
     /// A future was woken, and its task does not poll it.
     SnoozedFuture "snoozed_future" "snoozed future" "snoozed-future";
     /// A future of a stream was woken, and its task does not poll the stream.

@@ -19,6 +19,7 @@ use crate::hot::{clock, pause, proc, switch};
 use crate::lock::lock;
 use crate::monitor::collector::ThreadNow;
 use crate::monitor::cpu_time;
+use crate::resource;
 
 /// State of alert detection.
 #[derive(Debug, Default)]
@@ -150,6 +151,7 @@ impl Monitor {
         let set = |(name, value): &(String, String)| limits.set_text(name, value).err();
         let faults = texts.iter().filter_map(set);
         let lines = faults.map(|fault| fault.to_string()).collect();
+        resource::late_from(limits.get(Limit::LateTimersLate));
         *self.watch() = AlertWatch::new(limits);
         lines
     }

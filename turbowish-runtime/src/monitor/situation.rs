@@ -20,7 +20,8 @@ use turbowish_model::account::resource::Reading;
 use turbowish_model::account::time::Scale;
 use turbowish_model::collect::assemble::Assembly;
 use turbowish_model::diagnose::situation::{
-    Ended, OpenPoll, Resource, RootTasks, Situation, Task, TaskKind, Wake, Wakes, WorkerThread,
+    Ended, OpenPoll, Resource, RootTasks, Situation, Task, TaskKind, TimerWaits, Wake, Wakes,
+    WorkerThread,
 };
 use turbowish_model::ordered::Set;
 use turbowish_model::snapshot::{Place, TaskState};
@@ -34,6 +35,7 @@ use crate::monitor::collector::ThreadNow;
 use crate::monitor::heartbeat::HeartbeatTask;
 use crate::monitor::unix_ns;
 use crate::os_thread;
+use crate::resource as primitives;
 use turbowish_model::ordered::Map;
 
 /// State kept from one situation to the next.
@@ -116,6 +118,7 @@ impl Scout {
             ended: stage.ended(),
             workers: stage.workers(),
             procs: stage.procs(&mut self.paces),
+            timers: stage.timers(),
             orders: stage.orders(),
             heartbeat: stage.heartbeat(),
             candidates: stage.candidates(),
@@ -221,6 +224,23 @@ impl SituationBuilder<'_> {
             root.ended += stats.ended();
         }
         roots.into_values().collect()
+    }
+
+    /// Waits for timers that are over.
+    fn timers(&self) -> Vec<TimerWaits> {
+        let delays = primitives::take_timer_delays().into_iter();
+        let timers = delays.filter_map(|((proc, site), delay)| {
+            Some(TimerWaits {
+                proc: self.path(proc)?,
+                place: self.place(proc, site),
+                completed: delay.completed,
+                late: delay.late,
+                late_ns: delay.late_ns,
+                worst_ns: delay.worst_ns,
+                polling_ns: delay.polling_ns,
+            })
+        });
+        timers.collect()
     }
 
     /// Since when the heartbeat waits: free workers poll a woken task at once.

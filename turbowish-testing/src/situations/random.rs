@@ -8,7 +8,7 @@ use turbowish_model::account::resource::{Kind, Role};
 use turbowish_model::diagnose::situation::{
     End, Ended, FutureRef, HandoffCandidate, HoldingTask, IntendingTask, LockOrder, Node, NodeKind,
     NodeWake, OpenPoll, Proc, Resource, ResourceFlow, RootTasks, Site, Situation, Source,
-    StreamFutures, Strength, Taken, Task, TaskKind, WaitingTask, Wakes, WorkerThread,
+    StreamFutures, Strength, Taken, Task, TaskKind, TimerWaits, WaitingTask, Wakes, WorkerThread,
 };
 use turbowish_model::snapshot::{Place, Spot, TaskState};
 
@@ -364,6 +364,21 @@ fn order() -> impl Strategy<Value = LockOrder> {
     })
 }
 
+fn timers() -> impl Strategy<Value = TimerWaits> {
+    let numbers = [number(), number(), number(), number(), number()];
+    (option::of(place()), numbers).prop_map(
+        |(place, [completed, late, late_ns, worst_ns, polling_ns])| TimerWaits {
+            proc: "app::t".to_owned(),
+            place,
+            completed,
+            late,
+            late_ns,
+            worst_ns,
+            polling_ns,
+        },
+    )
+}
+
 /// Any situation.
 pub fn situation() -> impl Strategy<Value = Situation> {
     let ended = (id(), number(), option::of(any::<bool>())).prop_map(|(id, at, detached)| Ended {
@@ -393,13 +408,14 @@ pub fn situation() -> impl Strategy<Value = Situation> {
         (roots(), vec(stream(), 0..2)),
     );
     let waiting = (tasks, vec(resource(), 0..6));
-    let running = (vec(worker(), 0..3), vec(proc(), 0..3), vec(order(), 0..3));
+    let procs = (vec(proc(), 0..3), vec(timers(), 0..2));
+    let running = (vec(worker(), 0..3), procs, vec(order(), 0..3));
     let events = (vec(source, 0..2), option::of(number()));
     (number(), waiting, running, events, vec(candidates, 0..3)).prop_map(
         |(
             now,
             ((tasks, ended, (roots, streams)), resources),
-            (workers, procs, orders),
+            (workers, (procs, timers), orders),
             (sources, heartbeat),
             candidates,
         )| Situation {
@@ -413,6 +429,7 @@ pub fn situation() -> impl Strategy<Value = Situation> {
             resources,
             workers,
             procs,
+            timers,
             orders,
             sources,
             heartbeat,

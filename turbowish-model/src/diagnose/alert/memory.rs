@@ -4,6 +4,7 @@
 mod counts;
 mod growth;
 mod run_delay;
+mod timers;
 
 use alloc::string::String;
 
@@ -11,6 +12,8 @@ pub(super) use self::counts::TaskCounts;
 use self::counts::{ProcCounts, Rolling};
 pub(super) use self::growth::{Grown, TaskGrowth};
 use self::run_delay::RunDelays;
+use self::timers::LateTimers;
+pub(super) use self::timers::LatestTimer;
 use super::finding::leaves;
 use super::limits::{Limit, Limits};
 use super::quantity::is_part;
@@ -36,6 +39,7 @@ pub(super) struct Memory {
     resources: Map<u64, Channel>,
     pub(super) orders: Orders,
     pub(super) run_delays: RunDelays,
+    pub(super) timers: LateTimers,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -170,6 +174,9 @@ impl Memory {
     pub(super) fn record(&mut self, situation: &Situation, limits: &Limits) {
         let window = limits.get(Limit::Window);
         self.record_tasks(situation, window);
+        let run_delay = self.run_delays.recent(situation);
+        let is_first = self.before.is_none();
+        self.timers.record(situation, window, run_delay, is_first);
         self.before = Some(situation.now);
         self.record_procs(situation, window);
         growth::record(&mut self.roots, situation, limits);

@@ -15,6 +15,7 @@ pub(super) mod overload;
 pub(super) mod polls;
 pub(super) mod same_turn;
 pub(super) mod snoozed;
+pub(super) mod timers;
 pub(super) mod wakes;
 
 use alloc::vec::Vec;
@@ -33,6 +34,7 @@ pub(super) const ALL: &[Rule] = &[
     polls::busy_tasks,
     crowded::crowded,
     polls::starved,
+    timers::late,
     wakes::lost_wakers,
     wakes::spins,
     wakes::spurious,

@@ -44,6 +44,7 @@ pub const TABLE: &[PitfallRule] = &[
     rules::polls::YIELDS_RARELY,
     rules::crowded::CROWDED_TASK,
     rules::polls::STARVATION,
+    rules::timers::LATE_TIMERS,
     rules::snoozed::SNOOZED_FUTURE,
     rules::snoozed::STREAM_STALL,
     rules::cancelled::CANCEL_UNSAFE_SELECT,
