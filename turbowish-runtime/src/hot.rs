@@ -1,5 +1,6 @@
 //! The poll path: no lock, no allocation once warm, no panic. It names none of its readers.
 
+pub(crate) mod after_end;
 pub(crate) mod back;
 pub(crate) mod call;
 pub(crate) mod child;

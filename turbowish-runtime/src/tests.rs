@@ -1,5 +1,7 @@
 //! The live process against the definitions: real futures, real threads, a clock set by hand.
 
+#[cfg(feature = "server")]
+mod after_end;
 #[cfg(feature = "tokio")]
 mod both_ends;
 mod branches;

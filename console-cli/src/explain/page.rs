@@ -26,6 +26,7 @@ pub(super) const fn of(pitfall: Pitfall) -> &'static str {
         Pitfall::NeverYields => include_str!("pages/never-yields.md"),
         Pitfall::LostWaker => include_str!("pages/lost-waker.md"),
         Pitfall::BlockedSender => include_str!("pages/blocked-sender.md"),
+        Pitfall::PolledAfterEnd => include_str!("pages/polled-after-end.md"),
         Pitfall::DetachedFailure => include_str!("pages/detached-failure.md"),
         Pitfall::LongPoll => include_str!("pages/long-poll.md"),
         Pitfall::YieldsRarely => include_str!("pages/yields-rarely.md"),
@@ -119,11 +120,11 @@ mod tests {
         check(" BLOCKED  worker ", found(Pitfall::BlockedWorker));
         check("cancel-unsafe select!", found(Pitfall::CancelUnsafeSelect));
         check("1", found(Pitfall::Deadlock));
-        check("29", found(Pitfall::WakerChurn));
+        check("30", found(Pitfall::WakerChurn));
         check("limits", Ok(Topic::Limits));
         check("JSON", Ok(Topic::Json));
         check("0", Err(Vec::new()));
-        check("30", Err(Vec::new()));
+        check("31", Err(Vec::new()));
         check("", Err(Vec::new()));
         check("xyzzy", Err(Vec::new()));
         check("deadlok", Err(vec!["deadlock"]));

@@ -6,6 +6,7 @@
 //! never decrease. The order of rows has no meaning, except in [`Resource::waiters`]. An `Option`
 //! that is `None` is unknown: a rule that needs it stays silent.
 
+mod misuse;
 mod resource;
 mod timers;
 mod tree;
@@ -13,6 +14,7 @@ mod tree;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+pub use self::misuse::PollsAfterEnd;
 pub use self::resource::{
     End, FutureRef, HoldingTask, IntendingTask, Resource, ResourceFlow, Strength, WaitingTask,
 };
@@ -47,6 +49,8 @@ pub struct Situation {
     pub workers: Vec<WorkerThread>,
     /// Procs that were called.
     pub procs: Vec<Proc>,
+    /// Polls of calls that were over.
+    pub polled_after_end: Vec<PollsAfterEnd>,
     /// Await points at which calls waited for timers.
     pub timers: Vec<TimerWaits>,
     /// Pairs of resources of which one was requested while the other was held, as counted by the

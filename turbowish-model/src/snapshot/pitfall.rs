@@ -84,6 +84,8 @@ pitfalls! {
     LostWaker "lost_waker" "lost waker" "lost-waker";
     /// A sender waits for a receiver that does not receive.
     BlockedSender "blocked_sender" "blocked sender" "blocked-sender";
+    /// A future was polled again after it had returned or panicked.
+    PolledAfterEnd "polled_after_end" "polled after end" "polled-after-end";
     /// A task panicked after its handle was dropped: no code sees the error.
     DetachedFailure "detached_failure" "detached failure" "detached-failure";
     /// Polls exceed the limit for long polls.

@@ -1,7 +1,7 @@
 //! Futures that fail unheard, that are large, that nobody awaits or that are dropped half-way; and
 //! too many events.
 
-use turbowish_model::diagnose::situation::{Cut, Ended, Proc, Site, Source};
+use turbowish_model::diagnose::situation::{Cut, Ended, PollsAfterEnd, Proc, Site, Source};
 
 use crate::play::{check, check_still};
 use turbowish_testing::situations::{START, SituationBuilder, place, spot};
@@ -54,6 +54,43 @@ fn a_panic_that_nobody_hears_of() {
     );
     check(build(Some(false)), 5_000, forget, &[]);
     check(build(None), 5_000, forget, &[]);
+}
+
+#[test]
+fn a_future_that_is_polled_after_its_end() {
+    let build = |stage: &mut SituationBuilder| {
+        stage.situation.polled_after_end.push(PollsAfterEnd {
+            proc: "app::fetch".to_owned(),
+            by: Some("app::serve".to_owned()),
+            place: Some(place("serve.rs:7 &mut fetch")),
+            times: 1,
+            task: Some("serve-3".to_owned()),
+        });
+    };
+    let once_more = |stage: &mut SituationBuilder, ms: u64| {
+        if ms == 5_000 {
+            stage.situation.polled_after_end[0].times += 1;
+        }
+    };
+    check(
+        build,
+        120_000,
+        once_more,
+        &[
+            "0 + alert polled after end: fetch was over, and polled 1 time more at serve.rs:7",
+            "65000 - polled_after_end",
+        ],
+    );
+    let foreign = |stage: &mut SituationBuilder| {
+        build(stage);
+        let polls = &mut stage.situation.polled_after_end[0];
+        (polls.by, polls.place, polls.task) = (None, None, None);
+    };
+    check_still(
+        foreign,
+        1_000,
+        &["0 + alert polled after end: fetch was over, and polled 1 time more at an unknown place"],
+    );
 }
 
 fn proc<'a>(stage: &'a mut SituationBuilder, path: &str) -> &'a mut Proc {

@@ -20,8 +20,8 @@ use turbowish_model::account::resource::Reading;
 use turbowish_model::account::time::Scale;
 use turbowish_model::collect::assemble::Assembly;
 use turbowish_model::diagnose::situation::{
-    Ended, OpenPoll, Resource, RootTasks, Situation, Task, TaskKind, TimerWaits, Wake, Wakes,
-    WorkerThread,
+    Ended, OpenPoll, PollsAfterEnd, Resource, RootTasks, Situation, Task, TaskKind, TimerWaits,
+    Wake, Wakes, WorkerThread,
 };
 use turbowish_model::ordered::Set;
 use turbowish_model::snapshot::{Place, TaskState};
@@ -30,7 +30,7 @@ use self::crowd::{Crowd, Pick};
 use self::resource::{Trees, mark_awaiting_calls};
 use super::registry::Registry;
 use super::tasks::{LiveTask, NameTable, spot};
-use crate::hot::{clock, task};
+use crate::hot::{after_end, clock, task};
 use crate::monitor::collector::ThreadNow;
 use crate::monitor::heartbeat::HeartbeatTask;
 use crate::monitor::unix_ns;
@@ -118,6 +118,7 @@ impl Scout {
             ended: stage.ended(),
             workers: stage.workers(),
             procs: stage.procs(&mut self.paces),
+            polled_after_end: stage.polled_after_end(),
             timers: stage.timers(),
             orders: stage.orders(),
             heartbeat: stage.heartbeat(),
@@ -224,6 +225,22 @@ impl SituationBuilder<'_> {
             root.ended += stats.ended();
         }
         roots.into_values().collect()
+    }
+
+    /// Polls of calls that were over.
+    fn polled_after_end(&self) -> Vec<PollsAfterEnd> {
+        let all = after_end::all().into_iter();
+        let polls = all.filter_map(|(kind, polls)| {
+            let by = kind.by.0.checked_sub(1);
+            Some(PollsAfterEnd {
+                proc: self.path(kind.proc)?,
+                by: by.and_then(|by| self.path(by)),
+                place: by.and_then(|by| self.place(by, kind.by.1)),
+                times: polls.times,
+                task: self.known.name(polls.task),
+            })
+        });
+        polls.collect()
     }
 
     /// Waits for timers that are over.

@@ -7,8 +7,9 @@ use proptest::prelude::{Just, Strategy, any, prop_oneof};
 use turbowish_model::account::resource::{Kind, Role};
 use turbowish_model::diagnose::situation::{
     End, Ended, FutureRef, HandoffCandidate, HoldingTask, IntendingTask, LockOrder, Node, NodeKind,
-    NodeWake, OpenPoll, Proc, Resource, ResourceFlow, RootTasks, Site, Situation, Source,
-    StreamFutures, Strength, Taken, Task, TaskKind, TimerWaits, WaitingTask, Wakes, WorkerThread,
+    NodeWake, OpenPoll, PollsAfterEnd, Proc, Resource, ResourceFlow, RootTasks, Site, Situation,
+    Source, StreamFutures, Strength, Taken, Task, TaskKind, TimerWaits, WaitingTask, Wakes,
+    WorkerThread,
 };
 use turbowish_model::snapshot::{Place, Spot, TaskState};
 
@@ -379,6 +380,18 @@ fn timers() -> impl Strategy<Value = TimerWaits> {
     )
 }
 
+fn polls_after_end() -> impl Strategy<Value = PollsAfterEnd> {
+    (option::of(place()), number(), any::<bool>()).prop_map(|(place, times, is_known)| {
+        PollsAfterEnd {
+            proc: "app::p0".to_owned(),
+            by: is_known.then(|| "app::p1".to_owned()),
+            place,
+            times,
+            task: is_known.then(|| "t0".to_owned()),
+        }
+    })
+}
+
 /// Any situation.
 pub fn situation() -> impl Strategy<Value = Situation> {
     let ended = (id(), number(), option::of(any::<bool>())).prop_map(|(id, at, detached)| Ended {
@@ -408,14 +421,18 @@ pub fn situation() -> impl Strategy<Value = Situation> {
         (roots(), vec(stream(), 0..2)),
     );
     let waiting = (tasks, vec(resource(), 0..6));
-    let procs = (vec(proc(), 0..3), vec(timers(), 0..2));
+    let procs = (
+        vec(proc(), 0..3),
+        vec(timers(), 0..2),
+        vec(polls_after_end(), 0..2),
+    );
     let running = (vec(worker(), 0..3), procs, vec(order(), 0..3));
     let events = (vec(source, 0..2), option::of(number()));
     (number(), waiting, running, events, vec(candidates, 0..3)).prop_map(
         |(
             now,
             ((tasks, ended, (roots, streams)), resources),
-            (workers, (procs, timers), orders),
+            (workers, (procs, timers, polled_after_end), orders),
             (sources, heartbeat),
             candidates,
         )| Situation {
@@ -430,6 +447,7 @@ pub fn situation() -> impl Strategy<Value = Situation> {
             workers,
             procs,
             timers,
+            polled_after_end,
             orders,
             sources,
             heartbeat,

@@ -19,7 +19,7 @@ use super::limits::{Limit, Limits};
 use super::quantity::is_part;
 use super::rules::order::Orders;
 use crate::account::resource::Kind;
-use crate::diagnose::situation::{Proc, Resource, Situation, Task};
+use crate::diagnose::situation::{PollsAfterEnd, Proc, Resource, Situation, Task};
 use crate::ordered::Map;
 use crate::snapshot::TaskState;
 
@@ -40,6 +40,8 @@ pub(super) struct Memory {
     pub(super) orders: Orders,
     pub(super) run_delays: RunDelays,
     pub(super) timers: LateTimers,
+    /// Polls of calls that were over, at the last situation.
+    after_end: Map<AfterEnd, u64>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -60,6 +62,15 @@ struct ProcPace {
     longest_ns: u64,
     /// Interrupted futures by await point, in `select!` and in `timeout`, at the last situation.
     cuts: Map<(u32, u32), (u64, u64)>,
+}
+
+/// Path of the proc that was over, of the proc that polled it, and line and column of the latter.
+type AfterEnd = (String, Option<String>, u32, u32);
+
+fn after_end(polls: &PollsAfterEnd) -> AfterEnd {
+    let place = polls.place.as_ref();
+    let (line, column) = place.map_or((0, 0), |place| (place.line, place.column));
+    (polls.proc.clone(), polls.by.clone(), line, column)
 }
 
 /// Memory of a resource.
@@ -162,6 +173,12 @@ impl Memory {
             .unwrap_or_default()
     }
 
+    /// Polls of this kind at the last situation.
+    pub(super) fn polls_after_end(&self, polls: &PollsAfterEnd) -> u64 {
+        let known = self.after_end.get(&after_end(polls));
+        known.copied().unwrap_or(0)
+    }
+
     /// Memory of a resource.
     pub(super) fn channel(&self, resource: &Resource) -> Channel {
         self.resources
@@ -179,6 +196,8 @@ impl Memory {
         self.timers.record(situation, window, run_delay, is_first);
         self.before = Some(situation.now);
         self.record_procs(situation, window);
+        let polls = situation.polled_after_end.iter();
+        self.after_end = Map::from_iter(polls.map(|polls| (after_end(polls), polls.times)));
         growth::record(&mut self.roots, situation, limits);
         self.record_resources(situation, limits);
         self.orders.record(situation);

@@ -1,6 +1,7 @@
 //! Rules, one family per file. Each is a pure function of a scan: the present situation and the
 //! memory of earlier ones.
 
+pub(super) mod after_end;
 pub(super) mod cancelled;
 pub(super) mod channels;
 pub(super) mod crowded;
@@ -48,6 +49,7 @@ pub(super) const ALL: &[Rule] = &[
     leaks::leaks,
     channels::bloat,
     channels::senders,
+    after_end::polled,
     futures::detached,
     futures::large,
     futures::never_polled,

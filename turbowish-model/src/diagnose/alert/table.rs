@@ -39,6 +39,7 @@ pub const TABLE: &[PitfallRule] = &[
     rules::open_polls::NEVER_YIELDS,
     rules::wakes::LOST_WAKER,
     rules::channels::BLOCKED_SENDER,
+    rules::after_end::POLLED_AFTER_END,
     rules::futures::DETACHED_FAILURE,
     rules::polls::LONG_POLL,
     rules::polls::YIELDS_RARELY,
