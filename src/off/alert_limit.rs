@@ -106,4 +106,8 @@ pub enum AlertLimit {
     WakerChurnClones(u64),
     /// `waker_churn.polls`
     WakerChurnPolls(u64),
+    /// `budget_exhausted.share`
+    BudgetExhaustedShare(Percent),
+    /// `budget_exhausted.polls`
+    BudgetExhaustedPolls(u64),
 }

@@ -8,6 +8,7 @@ pub(crate) mod clock;
 pub(crate) mod current;
 pub(crate) mod dropped;
 pub(crate) mod events;
+pub(crate) mod forced_yield;
 pub(crate) mod never_polled;
 pub(crate) mod origin;
 #[cfg(feature = "server")]

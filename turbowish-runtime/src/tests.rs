@@ -17,6 +17,8 @@ mod doors;
 mod epochs;
 mod executors;
 mod first_poll;
+#[cfg(all(feature = "tokio", feature = "server"))]
+mod forced_yield;
 mod free;
 #[cfg(all(feature = "tokio", feature = "server"))]
 mod kinds;

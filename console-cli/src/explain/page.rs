@@ -49,6 +49,7 @@ pub(super) const fn of(pitfall: Pitfall) -> &'static str {
         Pitfall::LargeFuture => include_str!("pages/large-future.md"),
         Pitfall::Overload => include_str!("pages/overload.md"),
         Pitfall::WakerChurn => include_str!("pages/waker-churn.md"),
+        Pitfall::BudgetExhausted => include_str!("pages/budget-exhausted.md"),
     }
 }
 
@@ -120,11 +121,11 @@ mod tests {
         check(" BLOCKED  worker ", found(Pitfall::BlockedWorker));
         check("cancel-unsafe select!", found(Pitfall::CancelUnsafeSelect));
         check("1", found(Pitfall::Deadlock));
-        check("30", found(Pitfall::WakerChurn));
+        check("31", found(Pitfall::BudgetExhausted));
         check("limits", Ok(Topic::Limits));
         check("JSON", Ok(Topic::Json));
         check("0", Err(Vec::new()));
-        check("31", Err(Vec::new()));
+        check("32", Err(Vec::new()));
         check("", Err(Vec::new()));
         check("xyzzy", Err(Vec::new()));
         check("deadlok", Err(vec!["deadlock"]));

@@ -40,8 +40,8 @@ fn an_unknown_name_is_wrong_usage() {
         "turbowish: no alert lostwaker; did you mean lost-waker? turbowish explain lists all\n";
     let told = host.failure(&["explain", "lostwaker"]);
     assert_eq!(told, (Some(2), expected.to_owned()));
-    let told = host.failure(&["explain", "31"]);
-    let expected = "turbowish: no alert 31; turbowish explain lists all\n";
+    let told = host.failure(&["explain", "32"]);
+    let expected = "turbowish: no alert 32; turbowish explain lists all\n";
     assert_eq!(told, (Some(2), expected.to_owned()));
 }
 

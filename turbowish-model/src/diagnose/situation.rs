@@ -14,7 +14,7 @@ mod tree;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-pub use self::misuse::PollsAfterEnd;
+pub use self::misuse::{ForcedYields, PollsAfterEnd};
 pub use self::resource::{
     End, FutureRef, HoldingTask, IntendingTask, Resource, ResourceFlow, Strength, WaitingTask,
 };
@@ -249,6 +249,8 @@ pub struct Proc {
     /// Finished polls longer than the limit `long_poll.warn`, counted in the innermost proc whose
     /// own poll exceeded it.
     pub slow: u64,
+    /// Root polls of its tasks that tokio made end.
+    pub forced: ForcedYields,
     /// Longest poll that finished within the last seconds.
     pub longest_ns: u64,
     /// Size of its largest future, in bytes.

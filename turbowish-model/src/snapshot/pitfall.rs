@@ -130,4 +130,6 @@ pitfalls! {
     Overload "overload" "overload" "overload";
     /// Wakers are cloned more often than needed.
     WakerChurn "waker_churn" "waker churn" "waker-churn";
+    /// Tokio makes a task yield in most of its polls, although it could go on.
+    BudgetExhausted "budget_exhausted" "budget exhausted" "budget-exhausted";
 }

@@ -6,10 +6,10 @@ use proptest::option;
 use proptest::prelude::{Just, Strategy, any, prop_oneof};
 use turbowish_model::account::resource::{Kind, Role};
 use turbowish_model::diagnose::situation::{
-    End, Ended, FutureRef, HandoffCandidate, HoldingTask, IntendingTask, LockOrder, Node, NodeKind,
-    NodeWake, OpenPoll, PollsAfterEnd, Proc, Resource, ResourceFlow, RootTasks, Site, Situation,
-    Source, StreamFutures, Strength, Taken, Task, TaskKind, TimerWaits, WaitingTask, Wakes,
-    WorkerThread,
+    End, Ended, ForcedYields, FutureRef, HandoffCandidate, HoldingTask, IntendingTask, LockOrder,
+    Node, NodeKind, NodeWake, OpenPoll, PollsAfterEnd, Proc, Resource, ResourceFlow, RootTasks,
+    Site, Situation, Source, StreamFutures, Strength, Taken, Task, TaskKind, TimerWaits,
+    WaitingTask, Wakes, WorkerThread,
 };
 use turbowish_model::snapshot::{Place, Spot, TaskState};
 
@@ -317,11 +317,17 @@ fn proc() -> impl Strategy<Value = Proc> {
     (
         0..4,
         [number(), number(), number(), number(), number()],
-        option::of(number()),
+        (option::of(number()), number(), option::of(place())),
         vec(site, 0..2),
     )
-        .prop_map(
-            |(n, [never_polled, polls, slow, longest_ns, future_bytes], spurious, sites)| Proc {
+        .prop_map(|(n, numbers, (spurious, times, place), sites)| {
+            let [never_polled, polls, slow, longest_ns, future_bytes] = numbers;
+            Proc {
+                forced: ForcedYields {
+                    times,
+                    proc: "app::p".to_owned(),
+                    place,
+                },
                 path: format!("app::p{n}"),
                 spot: Spot::default(),
                 never_polled,
@@ -333,8 +339,8 @@ fn proc() -> impl Strategy<Value = Proc> {
                 future_bytes,
                 parts: Vec::new(),
                 sites,
-            },
-        )
+            }
+        })
 }
 
 fn roots() -> impl Strategy<Value = Vec<RootTasks>> {

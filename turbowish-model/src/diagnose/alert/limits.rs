@@ -142,6 +142,8 @@ limits! {
     Overload "overload" Count 1_000_000, "More events than this come from one source in 100 ms.";
     WakerChurnClones "waker_churn.clones" Count 10, "More clones of a waker than this are made per poll";
     WakerChurnPolls "waker_churn.polls" Count 1_000, "over this many polls.";
+    BudgetExhaustedShare "budget_exhausted.share" Percent 10, "More than this share of the polls of a proc's tasks within ten windows used up tokio's budget,";
+    BudgetExhaustedPolls "budget_exhausted.polls" Count 100, "and at least this many.";
 }
 
 /// The values of all thresholds.

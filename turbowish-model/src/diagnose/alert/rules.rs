@@ -2,6 +2,7 @@
 //! memory of earlier ones.
 
 pub(super) mod after_end;
+pub(super) mod budget;
 pub(super) mod cancelled;
 pub(super) mod channels;
 pub(super) mod crowded;
@@ -40,6 +41,7 @@ pub(super) const ALL: &[Rule] = &[
     wakes::spins,
     wakes::spurious,
     wakes::churn,
+    budget::exhausted,
     snoozed::snoozed,
     cancelled::cut,
     locks::guards,

@@ -62,6 +62,7 @@ pub const TABLE: &[PitfallRule] = &[
     rules::futures::LARGE_FUTURE,
     rules::overload::OVERLOAD,
     rules::wakes::WAKER_CHURN,
+    rules::budget::BUDGET_EXHAUSTED,
 ];
 
 /// Returns the row of a pitfall.

@@ -1,4 +1,4 @@
-//! Misuse in a situation: what the contract of futures forbids.
+//! Misuse in a situation: what the contract of futures forbids, and polls that tokio had to end.
 
 use alloc::string::String;
 
@@ -17,4 +17,16 @@ pub struct PollsAfterEnd {
     pub times: u64,
     /// Name of the task in which this happened last.
     pub task: Option<String>,
+}
+
+/// Root polls of tasks whose root is a call of one proc, in which the task used up the budget that
+/// tokio gives it: tokio made it yield although it could go on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ForcedYields {
+    /// Number of these polls.
+    pub times: u64,
+    /// Path of the proc in whose calls this happened most often.
+    pub proc: String,
+    /// The await point at which it did.
+    pub place: Option<Place>,
 }
