@@ -33,7 +33,7 @@ pub(crate) use self::late_timers::{late_from, take_timer_delays};
 pub(crate) use self::order::{Taken, clear, leave, orders, over};
 pub(crate) use self::record::Record;
 pub(crate) use self::registry::{all, hides_waits, lost, source, source_held};
-pub(crate) use self::timer::{TimerWait, timers};
+pub(crate) use self::timer::{TimerWait, each_timer, timers};
 pub(crate) use self::wait::{WaitEntry, Waited};
 use crate::features;
 use crate::hot::current;

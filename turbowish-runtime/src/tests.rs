@@ -21,6 +21,8 @@ mod first_poll;
 mod forced_yield;
 mod free;
 #[cfg(all(feature = "tokio", feature = "server"))]
+mod idle;
+#[cfg(all(feature = "tokio", feature = "server"))]
 mod kinds;
 #[cfg(feature = "tokio")]
 mod late_timers;

@@ -7,9 +7,11 @@ use turbowish_model::account::time::MinOfLastTwo;
 use turbowish_model::collect::assemble::{Assembly, Names};
 use turbowish_model::collect::history::{Totals, Trend, Window};
 use turbowish_model::diagnose::alert::{Detector, Limit, Limits};
+use turbowish_model::snapshot::AwaitRow;
 use turbowish_model::snapshot::alert::Alert;
 
 use super::cost::Series;
+use super::idle::IdleWaits;
 use super::registry::Registry;
 use super::situation::crowd::Crowd;
 use super::situation::{Scout, SituationBuilder, claims};
@@ -28,6 +30,7 @@ pub(super) struct AlertWatch {
     scout: Scout,
     alerts: Vec<Alert>,
     pace: ScanPace,
+    idle: IdleWaits,
     pub(super) uses: Series,
     /// Processor time of the monitor's thread, in nanoseconds.
     pub(super) spent: Series,
@@ -97,6 +100,18 @@ impl Monitor {
         let mut alerts = watch.alerts.clone();
         alerts.extend(past);
         (alerts, watch.detector.forgotten())
+    }
+
+    /// The rows of await points, with the idle waits that the scans have seen.
+    pub(super) fn awaits<N: Names>(&self, assembly: &Assembly<'_, N>) -> Vec<AwaitRow> {
+        let watch = self.watch();
+        assembly.awaits(&|proc, site| watch.idle.at(proc, site))
+    }
+
+    /// What a scan does to find idle waits.
+    #[cfg(test)]
+    pub(crate) fn look_for_idle(&self) {
+        self.watch().idle.look(&resources::judged());
     }
 
     /// Whether there are so many polls that they are counted between two ticks, too.
@@ -209,6 +224,7 @@ impl AlertWatch {
         let pick = self.scout.pick(epoch, monitor.scale, totals.at, idle_ns);
         let mut crowd = Crowd::read(threads, monitor.pauses(), pick);
         let resources = resources::judged();
+        self.idle.look(&resources);
         crowd.pick(&claims(&resources));
         crowd.sample(&names.ids(self.detector.growing()));
         let known = NameTable::of(&assembly, crowd.picked(), threads, epoch);

@@ -131,6 +131,12 @@ pub(crate) fn timers_beyond() -> u64 {
     RESOURCES.timers.beyond.load(Ordering::Relaxed)
 }
 
+/// Calls `f` for each wait for a timer, in no order. `f` must not use timers.
+pub(crate) fn each_timer(mut f: impl FnMut(&Timer)) {
+    let waits = RESOURCES.timers.waits.iter();
+    waits.for_each(|entry| f(entry.value()));
+}
+
 /// All waits for timers, the longest first.
 pub(crate) fn timers() -> Vec<Timer> {
     let mut all: Vec<Timer> = RESOURCES
