@@ -1,5 +1,5 @@
-//! Idle waits: await points at which the root of a task waits again and again for a timer, or for an
-//! item of a channel. What a future waits for is known for instrumented primitives only.
+//! Idle waits: await points at which the root of a task waits again and again for a timer, or for
+//! an item of a channel. What a future waits for is known for instrumented primitives only.
 
 use std::collections::BTreeMap;
 

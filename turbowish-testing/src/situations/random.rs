@@ -398,6 +398,15 @@ fn polls_after_end() -> impl Strategy<Value = PollsAfterEnd> {
     })
 }
 
+fn candidate() -> impl Strategy<Value = HandoffCandidate> {
+    (id(), id(), number()).prop_map(|(of, task, made)| HandoffCandidate {
+        of,
+        task,
+        name: format!("t{task}"),
+        made,
+    })
+}
+
 /// Any situation.
 pub fn situation() -> impl Strategy<Value = Situation> {
     let ended = (id(), number(), option::of(any::<bool>())).prop_map(|(id, at, detached)| Ended {
@@ -415,12 +424,6 @@ pub fn situation() -> impl Strategy<Value = Situation> {
         noisiest: None,
         resource: None,
     });
-    let candidates = (id(), id(), number()).prop_map(|(of, task, made)| HandoffCandidate {
-        of,
-        task,
-        name: format!("t{task}"),
-        made,
-    });
     let tasks = (
         vec(task(), 0..6),
         vec(ended, 0..2),
@@ -434,7 +437,7 @@ pub fn situation() -> impl Strategy<Value = Situation> {
     );
     let running = (vec(worker(), 0..3), procs, vec(order(), 0..3));
     let events = (vec(source, 0..2), option::of(number()));
-    (number(), waiting, running, events, vec(candidates, 0..3)).prop_map(
+    (number(), waiting, running, events, vec(candidate(), 0..3)).prop_map(
         |(
             now,
             ((tasks, ended, (roots, streams)), resources),
