@@ -118,7 +118,7 @@ mod tests {
  2  self-deadlock         alert     A task waits for something that only the task itself could provide.
 ";
         assert!(all.starts_with(begin), "{all}");
-        assert_eq!(all.lines().count(), 1 + 28 + 4);
+        assert_eq!(all.lines().count(), 1 + 31 + 4);
         let narrow = list(Some(80));
         let wrapped = " 2  self-deadlock         alert     A task waits for something that only the
                                     task itself could provide.

@@ -46,6 +46,12 @@ pub enum AlertLimit {
     StarvationReady(Duration),
     /// `starvation.polls`
     StarvationPolls(u64),
+    /// `late_timers.late`
+    LateTimersLate(Duration),
+    /// `late_timers.share`
+    LateTimersShare(Percent),
+    /// `late_timers.count`
+    LateTimersCount(u64),
     /// `lost_waker`
     LostWaker(Duration),
     /// `self_wake_spin.rate`
@@ -100,4 +106,8 @@ pub enum AlertLimit {
     WakerChurnClones(u64),
     /// `waker_churn.polls`
     WakerChurnPolls(u64),
+    /// `budget_exhausted.share`
+    BudgetExhaustedShare(Percent),
+    /// `budget_exhausted.polls`
+    BudgetExhaustedPolls(u64),
 }

@@ -1,5 +1,6 @@
 //! The poll path: no lock, no allocation once warm, no panic. It names none of its readers.
 
+pub(crate) mod after_end;
 pub(crate) mod back;
 pub(crate) mod call;
 pub(crate) mod child;
@@ -7,6 +8,7 @@ pub(crate) mod clock;
 pub(crate) mod current;
 pub(crate) mod dropped;
 pub(crate) mod events;
+pub(crate) mod forced_yield;
 pub(crate) mod never_polled;
 pub(crate) mod origin;
 #[cfg(feature = "server")]

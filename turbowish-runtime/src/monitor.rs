@@ -10,6 +10,7 @@ mod cost;
 mod cpu_time;
 #[cfg(feature = "server")]
 mod heartbeat;
+mod idle;
 mod losses;
 mod overhead;
 #[cfg(feature = "server")]

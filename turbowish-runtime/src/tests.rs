@@ -1,5 +1,7 @@
 //! The live process against the definitions: real futures, real threads, a clock set by hand.
 
+#[cfg(feature = "server")]
+mod after_end;
 #[cfg(feature = "tokio")]
 mod both_ends;
 mod branches;
@@ -15,9 +17,15 @@ mod doors;
 mod epochs;
 mod executors;
 mod first_poll;
+#[cfg(all(feature = "tokio", feature = "server"))]
+mod forced_yield;
 mod free;
 #[cfg(all(feature = "tokio", feature = "server"))]
+mod idle;
+#[cfg(all(feature = "tokio", feature = "server"))]
 mod kinds;
+#[cfg(feature = "tokio")]
+mod late_timers;
 mod live;
 #[cfg(feature = "server")]
 mod losses;

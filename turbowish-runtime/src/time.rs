@@ -10,3 +10,8 @@ pub use tokio::time::*;
 pub use self::interval::{Interval, interval, interval_at};
 pub use self::sleep::{Sleep, sleep, sleep_until};
 pub use self::timeout::{Timeout, timeout, timeout_at};
+
+/// Time since a deadline.
+fn passed(deadline: Instant) -> Duration {
+    Instant::now().saturating_duration_since(deadline)
+}

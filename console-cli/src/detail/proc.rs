@@ -182,7 +182,7 @@ fn waits(row: &ProcRow, beside: &DetailContext<'_>) -> Vec<RichLine> {
     if points.is_empty() {
         return Vec::new();
     }
-    points.sort_by_key(|point| std::cmp::Reverse(point.waited_ns));
+    points.sort_by_key(|point| (!point.idle.is_empty(), std::cmp::Reverse(point.waited_ns)));
     let titles = [
         "  AWAIT POINT",
         "EXPRESSION",

@@ -26,11 +26,13 @@ pub(super) const fn of(pitfall: Pitfall) -> &'static str {
         Pitfall::NeverYields => include_str!("pages/never-yields.md"),
         Pitfall::LostWaker => include_str!("pages/lost-waker.md"),
         Pitfall::BlockedSender => include_str!("pages/blocked-sender.md"),
+        Pitfall::PolledAfterEnd => include_str!("pages/polled-after-end.md"),
         Pitfall::DetachedFailure => include_str!("pages/detached-failure.md"),
         Pitfall::LongPoll => include_str!("pages/long-poll.md"),
         Pitfall::YieldsRarely => include_str!("pages/yields-rarely.md"),
         Pitfall::CrowdedTask => include_str!("pages/crowded-task.md"),
         Pitfall::Starvation => include_str!("pages/starvation.md"),
+        Pitfall::LateTimers => include_str!("pages/late-timers.md"),
         Pitfall::SnoozedFuture => include_str!("pages/snoozed-future.md"),
         Pitfall::StreamStall => include_str!("pages/stream-stall.md"),
         Pitfall::CancelUnsafeSelect => include_str!("pages/cancel-unsafe-select.md"),
@@ -47,6 +49,7 @@ pub(super) const fn of(pitfall: Pitfall) -> &'static str {
         Pitfall::LargeFuture => include_str!("pages/large-future.md"),
         Pitfall::Overload => include_str!("pages/overload.md"),
         Pitfall::WakerChurn => include_str!("pages/waker-churn.md"),
+        Pitfall::BudgetExhausted => include_str!("pages/budget-exhausted.md"),
     }
 }
 
@@ -118,11 +121,11 @@ mod tests {
         check(" BLOCKED  worker ", found(Pitfall::BlockedWorker));
         check("cancel-unsafe select!", found(Pitfall::CancelUnsafeSelect));
         check("1", found(Pitfall::Deadlock));
-        check("28", found(Pitfall::WakerChurn));
+        check("31", found(Pitfall::BudgetExhausted));
         check("limits", Ok(Topic::Limits));
         check("JSON", Ok(Topic::Json));
         check("0", Err(Vec::new()));
-        check("29", Err(Vec::new()));
+        check("32", Err(Vec::new()));
         check("", Err(Vec::new()));
         check("xyzzy", Err(Vec::new()));
         check("deadlok", Err(vec!["deadlock"]));

@@ -86,10 +86,15 @@ pub(crate) fn alert(row: &Alert) -> String {
     }
 }
 
-/// `src/snapshot.rs:112:9-30  self.file.sync_data()  in kv::snapshot::write`
+/// `src/snapshot.rs:112:9-30  self.file.sync_data()  in kv::snapshot::write`; an idle wait has
+/// `idle: timer` before the function.
 pub(crate) fn await_point(row: &AwaitRow) -> String {
     let Place { expr, .. } = &row.place;
-    format!("{}  {expr}  in {}", span(&row.place), row.proc)
+    let idle = match row.idle.is_empty() {
+        true => String::new(),
+        false => format!("idle: {}  ", row.idle),
+    };
+    format!("{}  {expr}  {idle}in {}", span(&row.place), row.proc)
 }
 
 /// `commands  counter  src/conn.rs:73  in kv::conn::serve`
@@ -129,6 +134,11 @@ mod tests {
                 column,
             };
             assert_eq!(await_point(&row).split("  ").next(), Some(expected[0]));
+            let idle = AwaitRow {
+                idle: "timer".to_owned(),
+                ..row
+            };
+            assert!(await_point(&idle).contains("  idle: timer  in "));
             assert_eq!(spot(&at), expected[1]);
         };
         check(9, 30, ["load.rs:73:9-30", "load.rs:73:9"]);

@@ -172,6 +172,7 @@ fn awaits() -> Vec<AwaitRow> {
         AwaitRow {
             proc: "kv::snapshot::write".to_owned(),
             place: place("snapshot", 112, (9, 30), "file.sync_data()"),
+            idle: String::new(),
             waits: 16,
             now: 0,
             waited_ns: 1_940 * MS,
@@ -188,6 +189,7 @@ fn awaits() -> Vec<AwaitRow> {
                 (19, 60),
                 "self.stream.read_buf(&mut self.buffer)",
             ),
+            idle: String::new(),
             waits: 824_000,
             now: 50,
             waited_ns: 478_600 * MS,

@@ -340,6 +340,9 @@ pitfalls! {
     futurelock_of_two_writers "futurelock-of-two-writers" "futurelock alert | runner | rwlock table | write | table.write()";
     futurelock_of_tokio "futurelock-of-tokio" "futurelock alert | runner |  | save | lock.lock()";
     crowded_task "crowded-task" "crowded_task warning | importer |  | import | pages.next()";
+    late_timers "late-timers" "late_timers warning |  |  | refresh | sleep_until(begun + PERIOD * round)";
+    polled_after_end "polled-after-end" "polled_after_end alert |  |  | serve | tokio::select! {..}";
+    budget_exhausted "budget-exhausted" "budget_exhausted note |  |  | drain | queue.recv()";
     stream_stall "stream-stall" "stream_stall warning | importer |  | fetch | tokio::time::sleep(Duration::from_millis(20 * page))";
     self_deadlock_in_select "self-deadlock-in-select" "self_deadlock alert | runner | mutex state | report | state.lock()";
     lost_waker "lost-waker" "lost_waker alert | server |  | wait_for_flag | poll_fn(|_| { if READY.load(Ordering::Relaxed) { Poll::Ready(()) } else { Poll::Pending } })";

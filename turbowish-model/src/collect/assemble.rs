@@ -13,6 +13,7 @@ use crate::account::task::{Pause, TaskMeta, TaskReading};
 use crate::account::time::Scale;
 use crate::collect::history::{Totals, Trend, Window};
 use crate::snapshot::UNSEEN;
+use crate::snapshot::expression::{awaits_a_timer, awaits_an_item};
 use crate::snapshot::quantile::Distribution;
 use crate::snapshot::{
     AwaitRow, Caller, PauseRow, Place, PollRow, ProcRow, StackRow, TaskParts, TaskRow, TaskState,
@@ -43,6 +44,32 @@ pub trait Names {
     /// The counter or gauge with this site number.
     fn metric(&self, _site: u32) -> Option<MetricName<'_>> {
         None
+    }
+}
+
+/// What a task waits for while it has nothing to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IdleWait {
+    /// A timer.
+    Timer,
+    /// An item of a channel.
+    Item,
+}
+
+impl IdleWait {
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Timer => "timer",
+            Self::Item => "recv",
+        }
+    }
+
+    /// Whether nothing else is awaited there, as the text shows.
+    fn is_all_of(self, place: &Place) -> bool {
+        match self {
+            Self::Timer => awaits_a_timer(&place.expr),
+            Self::Item => awaits_an_item(&place.expr),
+        }
     }
 }
 
@@ -183,16 +210,22 @@ impl<N: Names> Assembly<'_, N> {
         callers
     }
 
-    /// Returns a row for each await point with waits, by proc and await point.
+    /// Returns a row for each await point with waits, by proc and await point. `idle` returns what
+    /// the root of a task waits for again and again at an await point, counted from 1.
     #[must_use]
-    pub fn awaits(&self) -> Vec<AwaitRow> {
+    pub fn awaits(&self, idle: &dyn Fn(u32, u16) -> Option<IdleWait>) -> Vec<AwaitRow> {
         let procs = self.now.aggregate.procs.iter().enumerate();
         procs
-            .flat_map(|(id, today)| self.await_rows(id as u32, today))
+            .flat_map(|(id, today)| self.await_rows(id as u32, today, idle))
             .collect()
     }
 
-    fn await_rows(&self, id: u32, today: &ProcStats) -> Vec<AwaitRow> {
+    fn await_rows(
+        &self,
+        id: u32,
+        today: &ProcStats,
+        idle: &dyn Fn(u32, u16) -> Option<IdleWait>,
+    ) -> Vec<AwaitRow> {
         let nothing = ProcStats::default();
         let window = self
             .window
@@ -213,9 +246,12 @@ impl<N: Names> Assembly<'_, N> {
             .map(|(slot, site)| {
                 let grown = window.sites.get(slot).unwrap_or(&none);
                 let waited = positive(grown.waited);
+                let place = self.place(id, slot as u16).unwrap_or_else(|| unseen(&name));
+                let idle = idle(id, slot as u16).filter(|idle| idle.is_all_of(&place));
                 AwaitRow {
                     proc: String::from(name.path),
-                    place: self.place(id, slot as u16).unwrap_or_else(|| unseen(&name)),
+                    place,
+                    idle: idle.map_or("", IdleWait::word).into(),
                     waits: grown.waits,
                     now: site.now(),
                     waited_ns: self.scale.ns(waited),

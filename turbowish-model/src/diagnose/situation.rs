@@ -6,15 +6,19 @@
 //! never decrease. The order of rows has no meaning, except in [`Resource::waiters`]. An `Option`
 //! that is `None` is unknown: a rule that needs it stays silent.
 
+mod misuse;
 mod resource;
+mod timers;
 mod tree;
 
 use alloc::string::String;
 use alloc::vec::Vec;
 
+pub use self::misuse::{ForcedYields, PollsAfterEnd};
 pub use self::resource::{
     End, FutureRef, HoldingTask, IntendingTask, Resource, ResourceFlow, Strength, WaitingTask,
 };
+pub use self::timers::TimerWaits;
 pub use self::tree::{Node, NodeKind, NodeWake, StreamFutures};
 use crate::account::resource::Role;
 pub(crate) use crate::snapshot::expression::last_method;
@@ -45,6 +49,10 @@ pub struct Situation {
     pub workers: Vec<WorkerThread>,
     /// Procs that were called.
     pub procs: Vec<Proc>,
+    /// Polls of calls that were over.
+    pub polled_after_end: Vec<PollsAfterEnd>,
+    /// Await points at which calls waited for timers.
+    pub timers: Vec<TimerWaits>,
     /// Pairs of resources of which one was requested while the other was held, as counted by the
     /// runtime. Pairs that a situation itself shows are found without it.
     pub orders: Vec<LockOrder>,
@@ -244,6 +252,8 @@ pub struct Proc {
     /// Finished polls longer than the limit `long_poll.warn`, counted in the innermost proc whose
     /// own poll exceeded it.
     pub slow: u64,
+    /// Root polls of its tasks that tokio made end.
+    pub forced: ForcedYields,
     /// Longest poll that finished within the last seconds.
     pub longest_ns: u64,
     /// Size of its largest future, in bytes.

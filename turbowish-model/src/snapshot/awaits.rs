@@ -34,6 +34,9 @@ row! {
             |row, value| put(&mut row.place.end_column, value)
         );
         + expr(|row| row.place.expr.spell(), |row, value| put(&mut row.place.expr, value));
+        /// What the root of a task waits for here in a loop: `timer` or `recv`. Empty: something
+        /// else, or it is not known.
+        idle: String [first];
         /// Polls that ended pending here.
         waits: u64 [sum];
         /// Calls that wait here now.
@@ -62,7 +65,7 @@ const WAIT: Family<AwaitRow> = Family {
 
 static FAMILIES: [Family<AwaitRow>; 1] = [WAIT];
 
-static COLUMNS: [Column<AwaitRow>; 13] = [
+static COLUMNS: [Column<AwaitRow>; 14] = [
     Heading::new("at", "AT", Unit::Place)
         .width(14)
         .rank(0)
@@ -84,6 +87,12 @@ static COLUMNS: [Column<AwaitRow>; 13] = [
         .meaning("path of the proc")
         .fields(&["proc"])
         .read(|row, _| Value::Text(Cow::Borrowed(&row.proc))),
+    Heading::new("idle", "IDLE", Text)
+        .width(5)
+        .rank(2)
+        .meaning("timer or recv: the root of a task waits for it here in a loop")
+        .fields(&["idle"])
+        .read(|row, _| Value::Text(Cow::Borrowed(&row.idle))),
     Heading::new("waits", "WAITS", Count)
         .width(5)
         .rank(0)
@@ -146,10 +155,11 @@ static COLUMNS: [Column<AwaitRow>; 13] = [
 ];
 
 impl Row for AwaitRow {
-    const OWN_ORDER: &'static str = "total";
+    const OWN_ORDER: &'static str = "worst";
     const PRINTED: &'static [&'static str] = &[
         "at",
         "expr",
+        "idle",
         "waits",
         "now",
         "mean",
@@ -183,8 +193,9 @@ impl Row for AwaitRow {
         )
     }
 
+    /// Idle waits come last.
     fn worst(&self) -> (u8, u64) {
-        (0, self.waited_ns)
+        (u8::from(!self.idle.is_empty()), self.waited_ns)
     }
 
     fn search(&self, found: &mut dyn FnMut(&str) -> bool) -> bool {

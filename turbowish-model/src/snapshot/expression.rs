@@ -41,6 +41,16 @@ pub fn awaits_a_resource(expr: &str) -> bool {
     last_method(expr).is_some_and(|method| METHODS.contains(&method))
 }
 
+/// Whether the expression is a call that waits for a timer of tokio's kind, with nothing around it.
+pub(crate) fn awaits_a_timer(expr: &str) -> bool {
+    last_method(expr).is_some_and(|method| matches!(method, "sleep" | "sleep_until" | "tick"))
+}
+
+/// Whether the expression is a call that waits for an item of a channel, with nothing around it.
+pub(crate) fn awaits_an_item(expr: &str) -> bool {
+    last_method(expr).is_some_and(|method| matches!(method, "recv" | "recv_many"))
+}
+
 /// Methods that wait for a resource.
 const METHODS: &[&str] = &[
     "acquire",

@@ -84,6 +84,8 @@ pitfalls! {
     LostWaker "lost_waker" "lost waker" "lost-waker";
     /// A sender waits for a receiver that does not receive.
     BlockedSender "blocked_sender" "blocked sender" "blocked-sender";
+    /// A future was polled again after it had returned or panicked.
+    PolledAfterEnd "polled_after_end" "polled after end" "polled-after-end";
     /// A task panicked after its handle was dropped: no code sees the error.
     DetachedFailure "detached_failure" "detached failure" "detached-failure";
     /// Polls exceed the limit for long polls.
@@ -94,6 +96,8 @@ pitfalls! {
     CrowdedTask "crowded_task" "crowded task" "crowded-task";
     /// A task is ready and is not polled, while other tasks are.
     Starvation "starvation" "starvation" "starvation";
+    /// Waits for timers end long after their deadlines.
+    LateTimers "late_timers" "late timers" "late-timers";
     /// A future was woken, and its task does not poll it.
     SnoozedFuture "snoozed_future" "snoozed future" "snoozed-future";
     /// A future of a stream was woken, and its task does not poll the stream.
@@ -126,4 +130,6 @@ pitfalls! {
     Overload "overload" "overload" "overload";
     /// Wakers are cloned more often than needed.
     WakerChurn "waker_churn" "waker churn" "waker-churn";
+    /// Tokio makes a task yield in most of its polls, although it could go on.
+    BudgetExhausted "budget_exhausted" "budget exhausted" "budget-exhausted";
 }

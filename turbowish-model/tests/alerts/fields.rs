@@ -1,7 +1,9 @@
 //! Futures that fail unheard, that are large, that nobody awaits or that are dropped half-way; and
 //! too many events.
 
-use turbowish_model::diagnose::situation::{Cut, Ended, Proc, Site, Source};
+use turbowish_model::diagnose::situation::{
+    Cut, Ended, ForcedYields, PollsAfterEnd, Proc, Site, Source,
+};
 
 use crate::play::{check, check_still};
 use turbowish_testing::situations::{START, SituationBuilder, place, spot};
@@ -54,6 +56,71 @@ fn a_panic_that_nobody_hears_of() {
     );
     check(build(Some(false)), 5_000, forget, &[]);
     check(build(None), 5_000, forget, &[]);
+}
+
+#[test]
+fn a_future_that_is_polled_after_its_end() {
+    let build = |stage: &mut SituationBuilder| {
+        stage.situation.polled_after_end.push(PollsAfterEnd {
+            proc: "app::fetch".to_owned(),
+            by: Some("app::serve".to_owned()),
+            place: Some(place("serve.rs:7 &mut fetch")),
+            times: 1,
+            task: Some("serve-3".to_owned()),
+        });
+    };
+    let once_more = |stage: &mut SituationBuilder, ms: u64| {
+        if ms == 5_000 {
+            stage.situation.polled_after_end[0].times += 1;
+        }
+    };
+    check(
+        build,
+        120_000,
+        once_more,
+        &[
+            "0 + alert polled after end: fetch was over, and polled 1 time more at serve.rs:7",
+            "65000 - polled_after_end",
+        ],
+    );
+    let foreign = |stage: &mut SituationBuilder| {
+        build(stage);
+        let polls = &mut stage.situation.polled_after_end[0];
+        (polls.by, polls.place, polls.task) = (None, None, None);
+    };
+    check_still(
+        foreign,
+        1_000,
+        &["0 + alert polled after end: fetch was over, and polled 1 time more at an unknown place"],
+    );
+}
+
+#[test]
+fn polls_that_tokio_makes_end() {
+    let drain = |stage: &mut SituationBuilder| {
+        proc(stage, "app::drain").forced = ForcedYields {
+            times: 0,
+            proc: "app::take".to_owned(),
+            place: Some(place("take.rs:7 queue.recv()")),
+        };
+    };
+    let polls = |polls: u64, forced: u64| {
+        move |stage: &mut SituationBuilder, ms: u64| {
+            let proc = &mut stage.situation.procs[0];
+            proc.polls = ms / 250 * polls;
+            proc.forced.times = ms / 250 * forced;
+        }
+    };
+    let title = "budget exhausted: 11.0% of 1000 polls of app::drain, at take.rs:7";
+    check(
+        drain,
+        30_000,
+        polls(100, 11),
+        &[&format!("2500 + note {title}")],
+    );
+    check(drain, 30_000, polls(100, 10), &[]);
+    // There are too few of them.
+    check(drain, 5_000, polls(4, 4), &[]);
 }
 
 fn proc<'a>(stage: &'a mut SituationBuilder, path: &str) -> &'a mut Proc {

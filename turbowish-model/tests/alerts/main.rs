@@ -13,4 +13,5 @@ mod past;
 mod play;
 mod polls;
 mod random;
+mod timers;
 mod wakes;

@@ -44,7 +44,7 @@ use crate::hot::probe::Probe;
 use crate::hot::proc::{Proc, StaticProc};
 use crate::hot::task::CoveredTask;
 use crate::hot::thread::ThreadLedger;
-use crate::hot::{child, clock, switch, thread};
+use crate::hot::{after_end, child, clock, switch, thread};
 
 pin_project! {
     /// One call of an instrumented `async fn`.
@@ -339,8 +339,19 @@ extern "C" fn begin_any<'a, 'b>(
             return Ok(open.waker.lent(waker));
         }
     }
+    if features::SERVER && open.state.account.is_over() {
+        polled_again(epoch, proc);
+    }
     unseen(epoch);
     Ok(BorrowedWaker::same(waker))
+}
+
+/// Records a poll of a call that is over. What its future does now is its own affair.
+#[cold]
+fn polled_again(epoch: u32, proc: &'static Proc) {
+    if let Some(proc) = proc.id() {
+        thread::with_current(epoch, |thread| after_end::polled(&thread.ledger, proc));
+    }
 }
 
 /// Begin or end of a poll without a frame: what its future does is accounted to the frame around

@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use dashmap::DashMap;
 use turbowish_model::account::ledger::Ledger;
 
+use crate::hot::after_end::{PollAfterEnd, PollsAfterEnd};
 use crate::hot::dropped;
+use crate::hot::forced_yield::ForcedYield;
 
 /// Kind of such a drop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -19,15 +21,20 @@ pub(crate) struct NeverPolled {
     pub(crate) by_maker: bool,
 }
 
-/// Such drops in this process.
+/// Such drops in this process, [polls of calls that are over](crate::hot::after_end), and
+/// [polls that have used up their budget](crate::hot::forced_yield).
 struct DropCounts {
     by_kind: LazyLock<DashMap<NeverPolled, u64>>,
     kinds: AtomicUsize,
+    after_end: LazyLock<DashMap<PollAfterEnd, PollsAfterEnd>>,
+    forced_yields: LazyLock<DashMap<ForcedYield, u64>>,
 }
 
 static COUNTS: DropCounts = DropCounts {
     by_kind: LazyLock::new(|| DashMap::with_shard_amount(SHARDS)),
     kinds: AtomicUsize::new(0),
+    after_end: LazyLock::new(|| DashMap::with_shard_amount(SHARDS)),
+    forced_yields: LazyLock::new(|| DashMap::with_shard_amount(SHARDS)),
 };
 
 const SHARDS: usize = 64;
@@ -61,4 +68,14 @@ pub(crate) fn unpolled(ledger: &Ledger, proc: u32, maker: Option<u32>) {
 pub(crate) fn all() -> Vec<(NeverPolled, u64)> {
     let all = COUNTS.by_kind.iter();
     all.map(|entry| (*entry.key(), *entry.value())).collect()
+}
+
+/// Polls of calls that are over.
+pub(super) fn after_end() -> &'static DashMap<PollAfterEnd, PollsAfterEnd> {
+    &COUNTS.after_end
+}
+
+/// Polls that have used up their budget.
+pub(super) fn forced_yields() -> &'static DashMap<ForcedYield, u64> {
+    &COUNTS.forced_yields
 }

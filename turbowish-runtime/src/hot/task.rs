@@ -37,7 +37,7 @@ use crate::hot::origin::TaskOrigin;
 use crate::hot::pause::PauseFlag;
 use crate::hot::proc::Proc;
 use crate::hot::waker_state::{self, Begun, Late, LateTarget, Wakes};
-use crate::hot::{clock, current, events, switch};
+use crate::hot::{clock, current, events, forced_yield, switch};
 use crate::runtimes;
 
 /// Slot of a task or of a branch.
@@ -82,6 +82,7 @@ impl SlotTarget for TaskEntry {
     fn cloned(&self) {
         if waker_state::is_by_program() {
             self.counts.add(&self.cell, WakerCount::Clones);
+            forced_yield::look();
         }
         events::task(self.task(), || TaskEvent::Cloned);
     }
@@ -211,9 +212,12 @@ impl TaskEntry {
 
     /// Counts a wake; `is_own` if the task woke itself, on this thread.
     fn count_wake(&self, is_own: bool) {
-        if is_own && !(features::TOKIO && runtimes::is_forced_to_yield()) {
+        if is_own && !(features::RUNTIMES && runtimes::is_forced_to_yield()) {
             self.counts.add_own(&self.cell, WakerCount::Own);
         } else {
+            if is_own {
+                forced_yield::look();
+            }
             self.counts.add(&self.cell, WakerCount::Others);
         }
     }

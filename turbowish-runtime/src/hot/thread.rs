@@ -3,7 +3,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::io;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, OnceLock};
 use std::thread::JoinHandle;
 
@@ -41,6 +41,8 @@ pub(crate) struct ThreadLedger {
     pub(crate) late: u64,
     /// Address of the waker given to the innermost poll. Of no use to other threads.
     pub(crate) lent: AtomicUsize,
+    /// Start of the last root poll whose task used up its budget.
+    pub(crate) forced: AtomicU64,
 }
 
 impl ThreadLedger {
@@ -191,6 +193,7 @@ fn enroll(epoch: u32) -> Option<()> {
         polls: AtomicBool::new(false),
         late: late(),
         lent: AtomicUsize::new(0),
+        forced: AtomicU64::new(0),
     });
     let enrolled = list(&fresh)?;
     let before = OWN.with(|own| own.replace(Some(fresh))).ok()?;
@@ -262,6 +265,7 @@ fn stray(epoch: u32, slot: &mut Option<Arc<ThreadLedger>>) -> Option<&ThreadLedg
             polls: AtomicBool::new(false),
             late: late(),
             lent: AtomicUsize::new(0),
+            forced: AtomicU64::new(0),
         });
         list(&fresh)?;
         *slot = Some(fresh);

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use turbowish_model::account::task::Pause;
 use turbowish_model::collect::assemble::{Assembly, Names};
 use turbowish_model::collect::history::Totals;
+use turbowish_model::snapshot::AwaitRow;
 use turbowish_model::snapshot::alert::Alert;
 
 use super::collector::ThreadNow;
@@ -49,6 +50,11 @@ impl Monitor {
     /// Alerts: there are none.
     pub(super) const fn alerts(&self) -> (Vec<Alert>, u64) {
         (Vec::new(), 0)
+    }
+
+    /// The rows of await points: nothing has looked for idle waits.
+    pub(super) fn awaits<N: Names>(&self, assembly: &Assembly<'_, N>) -> Vec<AwaitRow> {
+        assembly.awaits(&|_, _| None)
     }
 
     /// Tasks of the application's runtimes that are the heartbeat: there is none.

@@ -7,10 +7,12 @@ use turbowish_model::account::time::MinOfLastTwo;
 use turbowish_model::collect::assemble::{Assembly, Names};
 use turbowish_model::collect::history::{Totals, Trend, Window};
 use turbowish_model::diagnose::alert::{Detector, Limit, Limits};
+use turbowish_model::snapshot::AwaitRow;
 use turbowish_model::snapshot::alert::{Alert, worst_first};
 use turbowish_model::sorting;
 
 use super::cost::Series;
+use super::idle::IdleWaits;
 use super::registry::Registry;
 use super::situation::crowd::Crowd;
 use super::situation::{Scout, SituationBuilder, claims};
@@ -20,6 +22,7 @@ use crate::hot::{clock, pause, proc, switch};
 use crate::lock::lock;
 use crate::monitor::collector::ThreadNow;
 use crate::monitor::cpu_time;
+use crate::resource;
 
 /// State of alert detection.
 #[derive(Debug, Default)]
@@ -28,6 +31,7 @@ pub(super) struct AlertWatch {
     scout: Scout,
     alerts: Vec<Alert>,
     pace: ScanPace,
+    idle: IdleWaits,
     pub(super) uses: Series,
     /// Processor time of the monitor's thread, in nanoseconds.
     pub(super) spent: Series,
@@ -100,6 +104,18 @@ impl Monitor {
         (alerts, watch.detector.forgotten())
     }
 
+    /// The rows of await points, with the idle waits that the scans have seen.
+    pub(super) fn awaits<N: Names>(&self, assembly: &Assembly<'_, N>) -> Vec<AwaitRow> {
+        let watch = self.watch();
+        assembly.awaits(&|proc, site| watch.idle.at(proc, site))
+    }
+
+    /// What a scan does to find idle waits.
+    #[cfg(test)]
+    pub(crate) fn look_for_idle(&self) {
+        self.watch().idle.look(&resources::judged());
+    }
+
     /// Whether there are so many polls that they are counted between two ticks, too.
     pub(crate) fn is_dense(&self) -> bool {
         let watch = self.watch();
@@ -152,6 +168,7 @@ impl Monitor {
         let set = |(name, value): &(String, String)| limits.set_text(name, value).err();
         let faults = texts.iter().filter_map(set);
         let lines = faults.map(|fault| fault.to_string()).collect();
+        resource::late_from(limits.get(Limit::LateTimersLate));
         *self.watch() = AlertWatch::new(limits);
         lines
     }
@@ -209,6 +226,7 @@ impl AlertWatch {
         let pick = self.scout.pick(epoch, monitor.scale, totals.at, idle_ns);
         let mut crowd = Crowd::read(threads, monitor.pauses(), pick);
         let resources = resources::judged();
+        self.idle.look(&resources);
         crowd.pick(&claims(&resources));
         crowd.sample(&names.ids(self.detector.growing()));
         let known = NameTable::of(&assembly, crowd.picked(), threads, epoch);

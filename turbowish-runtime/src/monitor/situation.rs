@@ -20,7 +20,8 @@ use turbowish_model::account::resource::Reading;
 use turbowish_model::account::time::Scale;
 use turbowish_model::collect::assemble::Assembly;
 use turbowish_model::diagnose::situation::{
-    Ended, OpenPoll, Resource, RootTasks, Situation, Task, TaskKind, Wake, Wakes, WorkerThread,
+    Ended, OpenPoll, PollsAfterEnd, Resource, RootTasks, Situation, Task, TaskKind, TimerWaits,
+    Wake, Wakes, WorkerThread,
 };
 use turbowish_model::ordered::Set;
 use turbowish_model::snapshot::{Place, TaskState};
@@ -29,11 +30,12 @@ use self::crowd::{Crowd, Pick};
 use self::resource::{Trees, mark_awaiting_calls};
 use super::registry::Registry;
 use super::tasks::{LiveTask, NameTable, spot};
-use crate::hot::{clock, task};
+use crate::hot::{after_end, clock, task};
 use crate::monitor::collector::ThreadNow;
 use crate::monitor::heartbeat::HeartbeatTask;
 use crate::monitor::unix_ns;
 use crate::os_thread;
+use crate::resource as primitives;
 use turbowish_model::ordered::Map;
 
 /// State kept from one situation to the next.
@@ -116,6 +118,8 @@ impl Scout {
             ended: stage.ended(),
             workers: stage.workers(),
             procs: stage.procs(&mut self.paces),
+            polled_after_end: stage.polled_after_end(),
+            timers: stage.timers(),
             orders: stage.orders(),
             heartbeat: stage.heartbeat(),
             candidates: stage.candidates(),
@@ -221,6 +225,39 @@ impl SituationBuilder<'_> {
             root.ended += stats.ended();
         }
         roots.into_values().collect()
+    }
+
+    /// Polls of calls that were over.
+    fn polled_after_end(&self) -> Vec<PollsAfterEnd> {
+        let all = after_end::all().into_iter();
+        let polls = all.filter_map(|(kind, polls)| {
+            let by = kind.by.0.checked_sub(1);
+            Some(PollsAfterEnd {
+                proc: self.path(kind.proc)?,
+                by: by.and_then(|by| self.path(by)),
+                place: by.and_then(|by| self.place(by, kind.by.1)),
+                times: polls.times,
+                task: self.known.name(polls.task),
+            })
+        });
+        polls.collect()
+    }
+
+    /// Waits for timers that are over.
+    fn timers(&self) -> Vec<TimerWaits> {
+        let delays = primitives::take_timer_delays().into_iter();
+        let timers = delays.filter_map(|((proc, site), delay)| {
+            Some(TimerWaits {
+                proc: self.path(proc)?,
+                place: self.place(proc, site),
+                completed: delay.completed,
+                late: delay.late,
+                late_ns: delay.late_ns,
+                worst_ns: delay.worst_ns,
+                polling_ns: delay.polling_ns,
+            })
+        });
+        timers.collect()
     }
 
     /// Since when the heartbeat waits: free workers poll a woken task at once.

@@ -124,7 +124,7 @@ impl Monitor {
     /// Fills in the tables other than those of tasks and resources.
     fn fill_others(&self, snapshot: &mut Snapshot, assembly: &Assembly<'_, Registry>) {
         snapshot.procs.rows = assembly.procs();
-        snapshot.awaits.rows = assembly.awaits();
+        snapshot.awaits.rows = self.awaits(assembly);
         snapshot.counters.rows = assembly.counters();
         snapshot.delays.rows = assembly.delays();
         snapshot.slowest.rows = assembly.slowest();

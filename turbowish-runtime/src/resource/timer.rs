@@ -6,9 +6,11 @@
 use std::panic::Location;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use dashmap::DashMap;
 
+use super::late_timers::TimerDelays;
 use super::registry::{RESOURCES, SHARDS};
 use crate::hot::current::{CurrentCall, current_call};
 use crate::hot::{clock, dropped, switch};
@@ -23,6 +25,7 @@ pub(super) struct Timers {
     live: AtomicU64,
     /// Number of waits without an entry.
     beyond: AtomicU64,
+    pub(super) delays: TimerDelays,
 }
 
 impl Timers {
@@ -32,6 +35,7 @@ impl Timers {
             next: AtomicU64::new(1),
             live: AtomicU64::new(0),
             beyond: AtomicU64::new(0),
+            delays: TimerDelays::new(),
         }
     }
 }
@@ -59,6 +63,8 @@ pub(crate) struct TimerWait {
     /// [`BEYOND_LIMIT`] if it has none.
     id: u64,
     task: u64,
+    /// Start of the wait, in ticks.
+    since: u64,
 }
 
 impl TimerWait {
@@ -76,23 +82,33 @@ impl TimerWait {
         }
     }
 
+    /// Records that the wait is over; `passed` returns the time since the timer's deadline.
+    #[inline]
+    pub(crate) fn completed(slot: &Option<Self>, passed: impl FnOnce() -> Duration) {
+        if let Some(wait) = slot
+            && switch::is_armed()
+        {
+            let delays = &RESOURCES.timers.delays;
+            delays.completed(current_call(), wait.since, passed());
+        }
+    }
+
     #[cold]
     fn enter(who: CurrentCall, at: &'static Location<'static>) -> Option<Self> {
         if who.task == 0 {
             return None;
         }
+        let (since, task) = (clock::ticks(), who.task);
         if RESOURCES.timers.live.fetch_add(1, Ordering::Relaxed) >= LIMIT {
             RESOURCES.timers.live.fetch_sub(1, Ordering::Relaxed);
             RESOURCES.timers.beyond.fetch_add(1, Ordering::Relaxed);
             dropped::detail();
-            let (id, task) = (BEYOND_LIMIT, who.task);
-            return Some(Self { id, task });
+            let id = BEYOND_LIMIT;
+            return Some(Self { id, task, since });
         }
         let id = RESOURCES.timers.next.fetch_add(1, Ordering::Relaxed);
-        let since = clock::ticks();
         RESOURCES.timers.waits.insert(id, Timer { who, since, at });
-        let task = who.task;
-        Some(Self { id, task })
+        Some(Self { id, task, since })
     }
 }
 
@@ -113,6 +129,12 @@ impl Drop for TimerWait {
 /// Number of waits for timers that are not among [`timers`].
 pub(crate) fn timers_beyond() -> u64 {
     RESOURCES.timers.beyond.load(Ordering::Relaxed)
+}
+
+/// Calls `f` for each wait for a timer, in no order. `f` must not use timers.
+pub(crate) fn each_timer(mut f: impl FnMut(&Timer)) {
+    let waits = RESOURCES.timers.waits.iter();
+    waits.for_each(|entry| f(entry.value()));
 }
 
 /// All waits for timers, the longest first.

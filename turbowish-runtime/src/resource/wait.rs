@@ -14,6 +14,7 @@ use turbowish_unsafe::waker::{BorrowedWaker, WakeTarget};
 use super::record::Record;
 use super::{Kind, Resource, Role, order};
 use crate::hot::current::{self, CurrentCall, current_call};
+use crate::hot::forced_yield;
 use crate::hot::waker_state::{Late, StatefulWaker, WakerState};
 
 pin_project! {
@@ -61,6 +62,7 @@ pub(crate) struct WaitNode {
 
 impl WakeTarget for WaitNode {
     fn cloned(&self) {
+        forced_yield::look();
         self.waker_state.cloned();
     }
     fn dropped(&self) {

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use tokio::time::{Instant, MissedTickBehavior};
 
+use super::passed;
 use crate::resource::TimerWait;
 
 /// Same as [`tokio::time::interval()`]; the wait is observed.
@@ -52,6 +53,9 @@ impl Interval {
             self.polled = None;
             poll_fn(|cx| {
                 let polled = self.inner.poll_tick(cx);
+                if let Poll::Ready(deadline) = polled {
+                    TimerWait::completed(&wait, || passed(deadline));
+                }
                 TimerWait::polled(&mut wait, polled.is_pending(), at);
                 polled
             })
@@ -63,6 +67,9 @@ impl Interval {
     #[track_caller]
     pub fn poll_tick(&mut self, cx: &mut Context<'_>) -> Poll<Instant> {
         let polled = self.inner.poll_tick(cx);
+        if let Poll::Ready(deadline) = polled {
+            TimerWait::completed(&self.polled, || passed(deadline));
+        }
         TimerWait::polled(&mut self.polled, polled.is_pending(), Location::caller());
         polled
     }

@@ -9,6 +9,7 @@ use std::time::Duration;
 use pin_project_lite::pin_project;
 use tokio::time::Instant;
 
+use super::passed;
 use crate::resource::TimerWait;
 
 /// Same as [`tokio::time::sleep_until`]; the wait is observed.
@@ -72,7 +73,11 @@ impl Future for Sleep {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let this = self.project();
-        let polled = this.inner.poll(cx);
+        let mut inner = this.inner;
+        let polled = inner.as_mut().poll(cx);
+        if polled.is_ready() {
+            TimerWait::completed(this.wait, || passed(inner.deadline()));
+        }
         TimerWait::polled(this.wait, polled.is_pending(), this.at);
         polled
     }

@@ -6,9 +6,10 @@ use proptest::option;
 use proptest::prelude::{Just, Strategy, any, prop_oneof};
 use turbowish_model::account::resource::{Kind, Role};
 use turbowish_model::diagnose::situation::{
-    End, Ended, FutureRef, HandoffCandidate, HoldingTask, IntendingTask, LockOrder, Node, NodeKind,
-    NodeWake, OpenPoll, Proc, Resource, ResourceFlow, RootTasks, Site, Situation, Source,
-    StreamFutures, Strength, Taken, Task, TaskKind, WaitingTask, Wakes, WorkerThread,
+    End, Ended, ForcedYields, FutureRef, HandoffCandidate, HoldingTask, IntendingTask, LockOrder,
+    Node, NodeKind, NodeWake, OpenPoll, PollsAfterEnd, Proc, Resource, ResourceFlow, RootTasks,
+    Site, Situation, Source, StreamFutures, Strength, Taken, Task, TaskKind, TimerWaits,
+    WaitingTask, Wakes, WorkerThread,
 };
 use turbowish_model::snapshot::{Place, Spot, TaskState};
 
@@ -321,11 +322,17 @@ fn proc() -> impl Strategy<Value = Proc> {
     (
         0..4,
         [number(), number(), number(), number(), number()],
-        option::of(number()),
+        (option::of(number()), number(), option::of(place())),
         vec(site, 0..2),
     )
-        .prop_map(
-            |(n, [never_polled, polls, slow, longest_ns, future_bytes], spurious, sites)| Proc {
+        .prop_map(|(n, numbers, (spurious, times, place), sites)| {
+            let [never_polled, polls, slow, longest_ns, future_bytes] = numbers;
+            Proc {
+                forced: ForcedYields {
+                    times,
+                    proc: "app::p".to_owned(),
+                    place,
+                },
                 path: format!("app::p{n}"),
                 spot: Spot::default(),
                 never_polled,
@@ -337,8 +344,8 @@ fn proc() -> impl Strategy<Value = Proc> {
                 future_bytes,
                 parts: Vec::new(),
                 sites,
-            },
-        )
+            }
+        })
 }
 
 fn roots() -> impl Strategy<Value = Vec<RootTasks>> {
@@ -369,6 +376,42 @@ fn order() -> impl Strategy<Value = LockOrder> {
     })
 }
 
+fn timers() -> impl Strategy<Value = TimerWaits> {
+    let numbers = [number(), number(), number(), number(), number()];
+    (option::of(place()), numbers).prop_map(
+        |(place, [completed, late, late_ns, worst_ns, polling_ns])| TimerWaits {
+            proc: "app::t".to_owned(),
+            place,
+            completed,
+            late,
+            late_ns,
+            worst_ns,
+            polling_ns,
+        },
+    )
+}
+
+fn polls_after_end() -> impl Strategy<Value = PollsAfterEnd> {
+    (option::of(place()), number(), any::<bool>()).prop_map(|(place, times, is_known)| {
+        PollsAfterEnd {
+            proc: "app::p0".to_owned(),
+            by: is_known.then(|| "app::p1".to_owned()),
+            place,
+            times,
+            task: is_known.then(|| "t0".to_owned()),
+        }
+    })
+}
+
+fn candidate() -> impl Strategy<Value = HandoffCandidate> {
+    (id(), id(), number()).prop_map(|(of, task, made)| HandoffCandidate {
+        of,
+        task,
+        name: format!("t{task}"),
+        made,
+    })
+}
+
 /// Any situation.
 pub fn situation() -> impl Strategy<Value = Situation> {
     let ended = (id(), number(), option::of(any::<bool>())).prop_map(|(id, at, detached)| Ended {
@@ -386,25 +429,24 @@ pub fn situation() -> impl Strategy<Value = Situation> {
         noisiest: None,
         resource: None,
     });
-    let candidates = (id(), id(), number()).prop_map(|(of, task, made)| HandoffCandidate {
-        of,
-        task,
-        name: format!("t{task}"),
-        made,
-    });
     let tasks = (
         vec(task(), 0..6),
         vec(ended, 0..2),
         (roots(), vec(stream(), 0..2)),
     );
     let waiting = (tasks, vec(resource(), 0..6));
-    let running = (vec(worker(), 0..3), vec(proc(), 0..3), vec(order(), 0..3));
+    let procs = (
+        vec(proc(), 0..3),
+        vec(timers(), 0..2),
+        vec(polls_after_end(), 0..2),
+    );
+    let running = (vec(worker(), 0..3), procs, vec(order(), 0..3));
     let events = (vec(source, 0..2), option::of(number()));
-    (number(), waiting, running, events, vec(candidates, 0..3)).prop_map(
+    (number(), waiting, running, events, vec(candidate(), 0..3)).prop_map(
         |(
             now,
             ((tasks, ended, (roots, streams)), resources),
-            (workers, procs, orders),
+            (workers, (procs, timers, polled_after_end), orders),
             (sources, heartbeat),
             candidates,
         )| Situation {
@@ -418,6 +460,8 @@ pub fn situation() -> impl Strategy<Value = Situation> {
             resources,
             workers,
             procs,
+            timers,
+            polled_after_end,
             orders,
             sources,
             heartbeat,

@@ -795,6 +795,10 @@ pub struct AwaitRow {
     /// Duration of each wait that ended here; absent from a process that does not tell.
     #[prost(message, optional, tag = "9")]
     pub await_wait: ::core::option::Option<Distribution>,
+    /// What the root of a task waits for here in a loop: "timer" or "recv"; empty if it is something
+    /// else, or not known.
+    #[prost(string, tag = "10")]
+    pub idle: ::prost::alloc::string::String,
 }
 /// Rows of resources.
 #[derive(Clone, PartialEq, ::prost::Message)]

@@ -404,6 +404,7 @@ pub(super) fn tasks() -> Vec<TaskRow> {
 fn awaits() -> Vec<AwaitRow> {
     let row = |proc: &str, place, waits, now, waited_ms: u64, max_us: u64, share_ppm| AwaitRow {
         proc: proc.to_owned(),
+        idle: String::new(),
         place,
         waits,
         now,

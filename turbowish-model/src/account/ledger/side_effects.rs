@@ -144,6 +144,13 @@ impl Ledger {
         depth
     }
 
+    /// Whether the innermost call stands at the await point at which its last poll ended.
+    #[must_use]
+    pub fn stands(&self) -> bool {
+        let top = self.top();
+        top.is_some_and(|top| top.has(crate::account::call::PENDING))
+    }
+
     /// Counts a spurious poll of the innermost call: it has not moved, and what it awaits has not
     /// changed.
     pub fn spurious(&self) {

@@ -32,6 +32,19 @@ const fn is_held_worker(pitfall: Pitfall) -> bool {
     matches!(pitfall, Pitfall::BlockedWorker | Pitfall::NeverYields)
 }
 
+/// Whether tasks that are ready have to wait because of this pitfall.
+const fn keeps_others_waiting(pitfall: Pitfall) -> bool {
+    is_held_worker(pitfall)
+        || matches!(
+            pitfall,
+            Pitfall::LongPoll
+                | Pitfall::YieldsRarely
+                | Pitfall::CrowdedTask
+                | Pitfall::Starvation
+                | Pitfall::SelfWakeSpin
+        )
+}
+
 /// Whether tasks in or behind a cycle cause this pitfall inevitably.
 const fn follows_from_cycle(pitfall: Pitfall) -> bool {
     matches!(
@@ -133,6 +146,12 @@ fn duplicates(found: &mut Vec<Finding>, standing: &[Finding]) -> Vec<Finding> {
     folded.extend(take(found, |finding| {
         finding.alert.pitfall == Pitfall::YieldsRarely && !finding.tasks.is_disjoint(&crowded)
     }));
+    let is_busy = |finding: &Finding| keeps_others_waiting(finding.alert.pitfall);
+    if found.iter().chain(standing).any(is_busy) {
+        folded.extend(take(found, |finding| {
+            finding.alert.pitfall == Pitfall::LateTimers
+        }));
+    }
     for (less, more) in pairs {
         let known = tasks(found, more);
         let places: Set<u64> = resources(found, more);

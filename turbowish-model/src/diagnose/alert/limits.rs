@@ -112,6 +112,9 @@ limits! {
     BlockedWorker "blocked_worker" Time SECOND, "A worker has been in one poll, or the heartbeat has not been polled, for this long.";
     StarvationReady "starvation.ready" Time 100 * MS, "A task is ready and not polled for this long";
     StarvationPolls "starvation.polls" Count 10, "while another one is polled this often.";
+    LateTimersLate "late_timers.late" Time 10 * MS, "A timer whose wait ends this long after its deadline is late.";
+    LateTimersShare "late_timers.share" Percent 1, "More than this share of the timers of one await point within ten windows are late,";
+    LateTimersCount "late_timers.count" Count 3, "and at least this many.";
     LostWaker "lost_waker" Time SECOND, "A task waits for this long with nothing that could wake it.";
     SelfWakeSpinRate "self_wake_spin.rate" Count 100, "Wake-ups a second of one task";
     SelfWakeSpinShare "self_wake_spin.share" Percent 50, "of which more than this share come from its own polls,";
@@ -139,6 +142,8 @@ limits! {
     Overload "overload" Count 1_000_000, "More events than this come from one source in 100 ms.";
     WakerChurnClones "waker_churn.clones" Count 10, "More clones of a waker than this are made per poll";
     WakerChurnPolls "waker_churn.polls" Count 1_000, "over this many polls.";
+    BudgetExhaustedShare "budget_exhausted.share" Percent 10, "More than this share of the polls of a proc's tasks within ten windows used up tokio's budget,";
+    BudgetExhaustedPolls "budget_exhausted.polls" Count 100, "and at least this many.";
 }
 
 /// The values of all thresholds.

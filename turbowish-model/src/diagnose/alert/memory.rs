@@ -4,6 +4,7 @@
 mod counts;
 mod growth;
 mod run_delay;
+mod timers;
 
 use alloc::string::String;
 
@@ -11,12 +12,14 @@ pub(super) use self::counts::TaskCounts;
 use self::counts::{ProcCounts, Rolling};
 pub(super) use self::growth::{Grown, TaskGrowth};
 use self::run_delay::RunDelays;
+use self::timers::LateTimers;
+pub(super) use self::timers::LatestTimer;
 use super::finding::leaves;
 use super::limits::{Limit, Limits};
 use super::quantity::is_part;
 use super::rules::order::Orders;
 use crate::account::resource::Kind;
-use crate::diagnose::situation::{Proc, Resource, Situation, Task};
+use crate::diagnose::situation::{PollsAfterEnd, Proc, Resource, Situation, Task};
 use crate::ordered::Map;
 use crate::snapshot::TaskState;
 
@@ -36,6 +39,9 @@ pub(super) struct Memory {
     resources: Map<u64, Channel>,
     pub(super) orders: Orders,
     pub(super) run_delays: RunDelays,
+    pub(super) timers: LateTimers,
+    /// Polls of calls that were over, at the last situation.
+    after_end: Map<AfterEnd, u64>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -56,6 +62,15 @@ struct ProcPace {
     longest_ns: u64,
     /// Interrupted futures by await point, in `select!` and in `timeout`, at the last situation.
     cuts: Map<(u32, u32), (u64, u64)>,
+}
+
+/// Path of the proc that was over, of the proc that polled it, and line and column of the latter.
+type AfterEnd = (String, Option<String>, u32, u32);
+
+fn after_end(polls: &PollsAfterEnd) -> AfterEnd {
+    let place = polls.place.as_ref();
+    let (line, column) = place.map_or((0, 0), |place| (place.line, place.column));
+    (polls.proc.clone(), polls.by.clone(), line, column)
 }
 
 /// Memory of a resource.
@@ -158,6 +173,12 @@ impl Memory {
             .unwrap_or_default()
     }
 
+    /// Polls of this kind at the last situation.
+    pub(super) fn polls_after_end(&self, polls: &PollsAfterEnd) -> u64 {
+        let known = self.after_end.get(&after_end(polls));
+        known.copied().unwrap_or(0)
+    }
+
     /// Memory of a resource.
     pub(super) fn channel(&self, resource: &Resource) -> Channel {
         self.resources
@@ -170,8 +191,13 @@ impl Memory {
     pub(super) fn record(&mut self, situation: &Situation, limits: &Limits) {
         let window = limits.get(Limit::Window);
         self.record_tasks(situation, window);
+        let run_delay = self.run_delays.recent(situation);
+        let is_first = self.before.is_none();
+        self.timers.record(situation, window, run_delay, is_first);
         self.before = Some(situation.now);
         self.record_procs(situation, window);
+        let polls = situation.polled_after_end.iter();
+        self.after_end = Map::from_iter(polls.map(|polls| (after_end(polls), polls.times)));
         growth::record(&mut self.roots, situation, limits);
         self.record_resources(situation, limits);
         self.orders.record(situation);

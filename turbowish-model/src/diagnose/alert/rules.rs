@@ -1,6 +1,8 @@
 //! Rules, one family per file. Each is a pure function of a scan: the present situation and the
 //! memory of earlier ones.
 
+pub(super) mod after_end;
+pub(super) mod budget;
 pub(super) mod cancelled;
 pub(super) mod channels;
 pub(super) mod crowded;
@@ -15,6 +17,7 @@ pub(super) mod overload;
 pub(super) mod polls;
 pub(super) mod same_turn;
 pub(super) mod snoozed;
+pub(super) mod timers;
 pub(super) mod wakes;
 
 use alloc::vec::Vec;
@@ -33,10 +36,12 @@ pub(super) const ALL: &[Rule] = &[
     polls::busy_tasks,
     crowded::crowded,
     polls::starved,
+    timers::late,
     wakes::lost_wakers,
     wakes::spins,
     wakes::spurious,
     wakes::churn,
+    budget::exhausted,
     snoozed::snoozed,
     cancelled::cut,
     locks::guards,
@@ -46,6 +51,7 @@ pub(super) const ALL: &[Rule] = &[
     leaks::leaks,
     channels::bloat,
     channels::senders,
+    after_end::polled,
     futures::detached,
     futures::large,
     futures::never_polled,

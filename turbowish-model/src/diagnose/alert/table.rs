@@ -39,11 +39,13 @@ pub const TABLE: &[PitfallRule] = &[
     rules::open_polls::NEVER_YIELDS,
     rules::wakes::LOST_WAKER,
     rules::channels::BLOCKED_SENDER,
+    rules::after_end::POLLED_AFTER_END,
     rules::futures::DETACHED_FAILURE,
     rules::polls::LONG_POLL,
     rules::polls::YIELDS_RARELY,
     rules::crowded::CROWDED_TASK,
     rules::polls::STARVATION,
+    rules::timers::LATE_TIMERS,
     rules::snoozed::SNOOZED_FUTURE,
     rules::snoozed::STREAM_STALL,
     rules::cancelled::CANCEL_UNSAFE_SELECT,
@@ -60,6 +62,7 @@ pub const TABLE: &[PitfallRule] = &[
     rules::futures::LARGE_FUTURE,
     rules::overload::OVERLOAD,
     rules::wakes::WAKER_CHURN,
+    rules::budget::BUDGET_EXHAUSTED,
 ];
 
 /// Returns the row of a pitfall.

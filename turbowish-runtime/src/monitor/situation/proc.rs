@@ -3,12 +3,12 @@
 use turbowish_model::account::aggregate::ProcStats;
 use turbowish_model::account::counters::{Population, Sum};
 use turbowish_model::account::histogram::bucket_of;
-use turbowish_model::diagnose::situation::{Proc, awaits_a_resource};
+use turbowish_model::diagnose::situation::{ForcedYields, Proc, awaits_a_resource};
 use turbowish_model::snapshot::Spot;
 
 use super::{SituationBuilder, await_text};
 use crate::hot::call::OWN_BYTES;
-use crate::hot::never_polled;
+use crate::hot::{forced_yield, never_polled};
 use turbowish_model::ordered::Map;
 use turbowish_model::sorting;
 
@@ -41,6 +41,7 @@ impl SituationBuilder<'_> {
         paces.0.resize(all_stats.len(), PollPace::default());
         let races = self.races();
         let mut sites = self.sites();
+        let mut forced = self.forced_yields();
         let mut fans = Fans::new();
         let mut rows = Vec::new();
         for (id, stats) in all_stats.iter().enumerate() {
@@ -74,6 +75,7 @@ impl SituationBuilder<'_> {
                 polls,
                 spurious: Some(spurious),
                 slow: self.slow(stats),
+                forced: forced.remove(&number).unwrap_or_default(),
                 longest_ns: self.ns(stats.recent_longest),
                 future_bytes: stats.future_bytes,
                 parts: self.parts(number, stats),
@@ -81,6 +83,22 @@ impl SituationBuilder<'_> {
             });
         }
         rows
+    }
+
+    /// Polls that tokio made end, by the proc of the task's root.
+    fn forced_yields(&self) -> Map<u32, ForcedYields> {
+        let mut roots: Map<u32, (ForcedYields, u64)> = Map::new();
+        for (place, times) in forced_yield::all() {
+            let (forced, most) = roots.entry(place.root).or_default();
+            forced.times += times;
+            if times > *most {
+                *most = times;
+                forced.proc = self.path(place.proc).unwrap_or_default();
+                forced.place = self.place(place.proc, place.site);
+            }
+        }
+        let roots = roots.into_iter();
+        Map::from_iter(roots.map(|(root, (forced, _))| (root, forced)))
     }
 
     fn slow(&self, stats: &ProcStats) -> u64 {

@@ -76,6 +76,8 @@ pub(in crate::diagnose::alert) struct ProcCounts {
     pub(in crate::diagnose::alert) polls: u64,
     pub(in crate::diagnose::alert) spurious: u64,
     pub(in crate::diagnose::alert) slow: u64,
+    /// Root polls that used up tokio's budget.
+    pub(in crate::diagnose::alert) forced: u64,
 }
 
 impl ProcCounts {
@@ -87,6 +89,7 @@ impl ProcCounts {
             polls: proc.polls,
             spurious: proc.spurious.unwrap_or(0),
             slow: proc.slow,
+            forced: proc.forced.times,
         }
     }
 
@@ -97,6 +100,7 @@ impl ProcCounts {
             polls: self.polls.saturating_sub(base.polls),
             spurious: self.spurious.saturating_sub(base.spurious),
             slow: self.slow.saturating_sub(base.slow),
+            forced: self.forced.saturating_sub(base.forced),
         }
     }
 }

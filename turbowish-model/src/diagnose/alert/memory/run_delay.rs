@@ -13,6 +13,8 @@ struct KnownDelays {
     /// Start of the poll in progress, and the run delay when the poll was first seen.
     poll: Option<(u64, u64)>,
     long: Rolling<u64>,
+    /// At the last situation, and at the one before.
+    recent: [u64; 2],
 }
 
 impl RunDelays {
@@ -40,6 +42,17 @@ impl RunDelays {
         Some((length, worker.run_delay_ns?.saturating_sub(before)))
     }
 
+    /// Longest run delay of a worker since the situation before the last one. What it delayed may
+    /// have been seen only now.
+    pub(super) fn recent(&self, situation: &Situation) -> u64 {
+        let workers = situation.workers.iter();
+        let delays = workers.filter_map(|worker| {
+            let before = self.0.get(&worker.id).map_or(0, |known| known.recent[1]);
+            Some(worker.run_delay_ns?.saturating_sub(before))
+        });
+        delays.max().unwrap_or(0)
+    }
+
     pub(super) fn record(&mut self, situation: &Situation, window: u64) {
         let mut known = core::mem::take(&mut self.0);
         for worker in &situation.workers {
@@ -55,7 +68,9 @@ impl RunDelays {
                 let same = seen.filter(|(since, _)| *since == poll.since);
                 same.unwrap_or((poll.since, delay))
             });
-            self.0.insert(worker.id, KnownDelays { poll, long });
+            let last = before.map_or(delay, |known| known.recent[0]);
+            let recent = [delay, last];
+            self.0.insert(worker.id, KnownDelays { poll, long, recent });
         }
     }
 }
