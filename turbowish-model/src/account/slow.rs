@@ -29,7 +29,7 @@ use self::open_calls::OpenCalls;
 pub use self::sums::{SlowPart, SlowSums};
 use crate::account::append_vec::AppendVec;
 use crate::account::counters::{PROC_LIMIT, Pages, chunks};
-use crate::account::histogram::{add, bucket_of, upper_bound};
+use crate::account::histogram::{bucket_of, upper_bound};
 use crate::account::seqlock::SeqLock;
 
 /// Buckets of the histogram of wall times in one class: four classes per octave.
@@ -162,6 +162,11 @@ struct SlowClass {
     running: AtomicU64,
     called: AtomicU64,
     off: OffTimeCell,
+}
+
+/// Adds to a counter with one writer.
+fn add(counter: &AtomicU64, value: u64) {
+    counter.store(counter.load(Relaxed).wrapping_add(value), Relaxed);
 }
 
 impl SlowClasses {
