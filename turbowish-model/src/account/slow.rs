@@ -88,6 +88,13 @@ impl OffTime {
         }
     }
 
+    /// All of it.
+    pub(crate) fn total(&self) -> u64 {
+        let parts = [self.ready, self.unstarted, self.other];
+        let parts = parts.iter().chain(&self.ticks);
+        parts.fold(0, |sum, ticks| sum.saturating_add(*ticks))
+    }
+
     fn merge(&mut self, more: &Self) {
         self.ready = self.ready.wrapping_add(more.ready);
         self.unstarted = self.unstarted.wrapping_add(more.unstarted);

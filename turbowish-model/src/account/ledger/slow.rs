@@ -261,6 +261,11 @@ impl Ledger {
         if let Some(stay) = stay {
             stay.add_to(&mut off, last);
         }
+        // The end of a call that was born at the same tick may have been left out, and this one may
+        // have come to its address: then nothing is known of either.
+        if off.total() > wall.saturating_sub(inclusive) {
+            off = OffTime::default();
+        }
         self.procs.at(proc).slow().add(&EndedCall {
             wall,
             running,
@@ -293,6 +298,7 @@ const fn key(address: usize, path: PathId, poll: &LeavingPoll) -> OpenCallKey {
     OpenCallKey {
         address,
         path,
-        born: born(poll).at.saturating_sub(poll.age >> ROUNDED),
+        born: born(poll).at,
+        error: poll.age >> ROUNDED,
     }
 }

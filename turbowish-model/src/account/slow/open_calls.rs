@@ -22,8 +22,10 @@ pub(crate) struct OpenCallKey {
     /// A polled call does not move.
     pub(crate) address: usize,
     pub(crate) path: PathId,
-    /// No earlier than this was it born, in ticks.
+    /// When it was born, in ticks.
     pub(crate) born: u64,
+    /// By how much that may be wrong.
+    pub(crate) error: u64,
 }
 
 /// A moment in the life of a call, and its inclusive time until then.
@@ -38,6 +40,7 @@ struct OpenCall {
     /// 0 is a free place.
     address: AtomicU64,
     path: AtomicU32,
+    born: AtomicU64,
     at: AtomicU64,
     inclusive: AtomicU64,
     off: OffTimeCell,
@@ -62,7 +65,7 @@ impl OpenCall {
     fn is(&self, key: &OpenCallKey) -> bool {
         self.address.load(Relaxed) == key.address as u64
             && self.path.load(Relaxed) == key.path
-            && self.at.load(Relaxed) >= key.born
+            && self.born.load(Relaxed).abs_diff(key.born) <= key.error
     }
 
     fn load(&self) -> (OffTime, Moment) {
@@ -109,6 +112,7 @@ impl OpenCalls {
             };
             own.address.store(key.address as u64, Relaxed);
             own.path.store(key.path, Relaxed);
+            own.born.store(key.born, Relaxed);
             own.at.store(now.at, Relaxed);
             own.inclusive.store(now.inclusive, Relaxed);
             own.off.store(&off);

@@ -160,7 +160,11 @@ fn behind(mut finding: Finding, scan: &Scan<'_>, open: &Open<'_>) -> Finding {
         let mut holders = resource.holders.iter();
         holders.any(|holder| only(holder) && by(holder))
     };
-    for resource in scan.situation.resources.iter().filter(holds) {
+    let mut held_now: Vec<&Resource> = scan.situation.resources.iter().filter(holds).collect();
+    sorting::by_key(&mut held_now, |resource| {
+        (resource.name.clone(), resource.id)
+    });
+    for resource in held_now {
         let waiters = resource.waiters.iter();
         let unserved = waiters.filter(|waiter| waiter.woken.is_none());
         let unserved: Vec<&Task> = unserved
