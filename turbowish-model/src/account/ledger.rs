@@ -105,6 +105,8 @@ pub struct Ledger {
     capture: Capture,
     anomalies: [AtomicU64; ANOMALIES],
     past: ThreadPast,
+    /// Number of the thread.
+    thread: u32,
 }
 
 impl Ledger {
@@ -132,7 +134,15 @@ impl Ledger {
             capture: Capture::default(),
             anomalies: core::array::from_fn(|_| AtomicU64::new(0)),
             past: ThreadPast::default(),
+            thread: 0,
         }
+    }
+
+    /// Numbers the thread: what is read of single polls then says where they were.
+    #[must_use]
+    pub const fn on_thread(mut self, thread: u32) -> Self {
+        self.thread = thread;
+        self
     }
 
     /// Epoch of this ledger: the period of armed accounting it belongs to.
@@ -425,6 +435,10 @@ impl Ledger {
     #[inline]
     pub(crate) fn event(&self) -> u64 {
         self.time.events.load(Relaxed)
+    }
+
+    pub(crate) const fn thread(&self) -> u32 {
+        self.thread
     }
 
     pub(crate) fn tick(&self) -> u32 {

@@ -3,7 +3,7 @@
 use turbowish_model::collect::assemble::{Assembly, Names};
 use turbowish_model::collect::history::{Totals, Trend};
 use turbowish_model::query::{Budget, Query, QueryError, Selection};
-use turbowish_model::snapshot::{Accounting, Lost, Polling, Process, Snapshot, Worker};
+use turbowish_model::snapshot::{Accounting, Lost, Polling, ProcRow, Process, Snapshot, Worker};
 
 use super::claims::Claims;
 use super::collector::ThreadNow;
@@ -104,6 +104,10 @@ impl Monitor {
         snapshot.process.runtime_tasks = all.map(|all| all.max(live.total()));
         snapshot.tasks.total = live.total();
         snapshot.tasks.matched = live.total();
+        snapshot.procs.rows = match query.procs {
+            Some(_) => procs(&assembly, &threads, switched.epoch),
+            None => assembly.procs(&|_| [None, None]),
+        };
         self.fill_others(&mut snapshot, &assembly);
         snapshot.process.own_cost = self.own_cost(&assembly, snapshot.process.uptime_ns);
         if query.tasks.is_some() || query.resources.is_some() {
@@ -121,9 +125,8 @@ impl Monitor {
         Ok(snapshot)
     }
 
-    /// Fills in the tables other than those of tasks and resources.
+    /// Fills in the tables other than those of procs, tasks and resources.
     fn fill_others(&self, snapshot: &mut Snapshot, assembly: &Assembly<'_, Registry>) {
-        snapshot.procs.rows = assembly.procs();
         snapshot.awaits.rows = self.awaits(assembly);
         snapshot.counters.rows = assembly.counters();
         snapshot.delays.rows = assembly.delays();
@@ -173,6 +176,12 @@ fn workers<N: Names>(assembly: &Assembly<'_, N>, threads: &[ThreadNow], epoch: u
                 }),
         })
         .collect()
+}
+
+/// Rows of procs, with the names of those who had their longest polls.
+fn procs(assembly: &Assembly<'_, Registry>, threads: &[ThreadNow], epoch: u32) -> Vec<ProcRow> {
+    let known = NameTable::of(assembly, &[], threads, epoch);
+    assembly.procs(&|poll| [known.thread(poll.thread), known.name(poll.task)])
 }
 
 /// Fills in the requested tasks, and all resources: each of the two needs the other.

@@ -133,6 +133,10 @@ impl Distinct {
         ProcRow {
             trend_ppm: vec![self.number(), 0, self.number()],
             max_poll_open: true,
+            max_ever_ago_ns: Some(self.number()),
+            max_ever_on: Some(self.text()),
+            max_ever_task: Some(self.text()),
+            max_ever_after: Some(self.spot()),
             call_running: self.distribution(),
             call_inclusive: self.distribution(),
             call_wall: self.distribution(),

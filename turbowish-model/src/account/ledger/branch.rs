@@ -87,7 +87,7 @@ impl Ledger {
         let row = self.row(unit);
         row.subtract(Word::Waited, hold);
         row.charge_wait(waited);
-        row.longest(&ALONE, self.time.tick.load(Relaxed), hold);
+        self.longest(row, &ALONE, (frame, || call.site()), hold);
         row.add(Word::Waits, 1);
         record_alone(row, &charge(hold, nested));
         let passes = is_again && place & (DIRECT | LINKED) == DIRECT | LINKED;

@@ -8,9 +8,9 @@ use super::frame::{
     ROOT, UNCHANGED,
 };
 use super::slow::LeavingPoll;
-use crate::account::aggregate::Anomaly;
+use crate::account::aggregate::{Anomaly, LongestPoll};
 use crate::account::call::{Call, DIRECT, MARK, Outcome, PollEnd, SITE};
-use crate::account::counters::{ALONE, PathCounters, SPANS, Shared, Word};
+use crate::account::counters::{ALONE, LongestWords, PathCounters, SPANS, Shared, Word};
 use crate::account::histogram::add;
 use crate::account::paths::{PathKey, PathKind};
 
@@ -104,11 +104,11 @@ impl Ledger {
         call.suspend(t);
         call.set_unit(unit);
         if place & OVER != 0 {
-            row.longest(&ALONE, self.time.tick.load(Relaxed), charge.hold);
+            self.longest(row, &ALONE, (frame, || stood), charge.hold);
             row.add(Word::Waits, 1);
             record_alone(row, charge);
         } else {
-            row.longest(&SPANS, self.time.tick.load(Relaxed), charge.hold);
+            self.longest(row, &SPANS, (frame, || stood), charge.hold);
             record_span(row, charge);
         }
         if place & UNCHANGED == 0 && self.shown.quiet.load(Relaxed) == 0 {
@@ -144,7 +144,7 @@ impl Ledger {
         row.add(Word::FirstPolls, 1);
         row.add(Word::FirstHold, charge.hold);
         row.add(Word::FirstEnds, t);
-        row.longest(&ALONE, self.time.tick.load(Relaxed), charge.hold);
+        self.longest(row, &ALONE, (frame, || 0), charge.hold);
         record_nested(row, charge);
         row.record_poll(charge, Shared::Leaf, Shared::Nested);
         call.suspend(t);
@@ -194,7 +194,7 @@ impl Ledger {
     ) {
         self.end_wait(frame, place);
         let row = self.row(frame.path.load(Relaxed));
-        row.longest(&ALONE, self.time.tick.load(Relaxed), charge.hold);
+        self.longest(row, &ALONE, (frame, || stood), charge.hold);
         if place & FIRST != 0 {
             self.end_only(call, (frame, row), place, charge, t, outcome);
         } else if outcome == Outcome::Ready {
@@ -350,6 +350,45 @@ impl Ledger {
         }
     }
 
+    /// Adds a poll to the longest ones. Its call waited at `stood` before: the await point plus
+    /// one, or 0.
+    #[inline(always)]
+    pub(super) fn longest(
+        &self,
+        row: &PathCounters,
+        of: &'static LongestWords,
+        (frame, stood): (&Frame, impl FnOnce() -> u32),
+        hold: u64,
+    ) {
+        if row.longest(of, self.time.tick.load(Relaxed), hold) {
+            self.keep_longest(row, of, (frame, stood()), hold);
+        }
+    }
+
+    /// Keeps the longest poll since the start, which ends now.
+    #[cold]
+    #[inline(never)]
+    fn keep_longest(
+        &self,
+        row: &PathCounters,
+        of: &LongestWords,
+        (frame, stood): (&Frame, u32),
+        hold: u64,
+    ) {
+        let root = match frame.has(OVER) {
+            true => self.frames.at(self.base.load(Relaxed) as usize),
+            false => frame,
+        };
+        let poll = LongestPoll {
+            hold,
+            end: self.time.last.load(Relaxed),
+            task: root.key.load(Relaxed),
+            after: stood,
+            thread: self.thread,
+        };
+        row.keep_longest(of, &poll);
+    }
+
     /// Closes the innermost frame and charges it. Returns the frame's key and the charge.
     fn pop(&self, t: u64) -> (u64, Charge) {
         let depth = self.depth() - 1;
@@ -358,7 +397,7 @@ impl Ledger {
         let charge = self.close(frame, place, depth, t, true);
         self.end_wait(frame, place);
         let row = self.row(frame.path.load(Relaxed));
-        row.longest(&ALONE, self.time.tick.load(Relaxed), charge.hold);
+        self.longest(row, &ALONE, (frame, || 0), charge.hold);
         self.count(row, place, frame.start.load(Relaxed));
         record_alone(row, &charge);
         (frame.key.load(Relaxed), charge)
