@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use turbowish_model::account::aggregate::{Aggregate, LongestPoll, SiteStats};
+use turbowish_model::account::aggregate::{Aggregate, LongestPoll, LongestWait, SiteStats};
 use turbowish_model::account::call::{Call, PollEnd, ProcKey};
 use turbowish_model::account::counters::{OTHERS, Population, Sum};
 use turbowish_model::account::ledger::{Ledger, Start};
@@ -111,6 +111,14 @@ fn longest(aggregate: &Aggregate) -> Vec<[u64; 5]> {
     procs.collect()
 }
 
+/// The longest wait at an await point: duration, end, task.
+fn longest_wait(aggregate: &Aggregate, [proc, site]: [usize; 2]) -> [u64; 3] {
+    let site = &aggregate.procs[proc].sites[site];
+    assert_eq!(site.longest, site.longest_wait.waited);
+    let LongestWait { waited, end, task } = site.longest_wait;
+    [waited, end, task]
+}
+
 #[test]
 fn the_longest_poll_knows_when_it_was_and_where() {
     let (a, b) = two();
@@ -148,6 +156,22 @@ fn the_longest_poll_knows_when_it_was_and_where() {
     a.poll_end(&mut outer.call, depth, 560, PollEnd::Ready);
     let seen = longest(&collect(&[&a, &b], 600));
     assert_eq!(seen, [[60, 560, 77, 2, 3], [50, 551, 77, 5, 3]]);
+    // So do the waits: of the outer call from 330 to 500.
+    let all = collect(&[&a, &b], 600);
+    assert_eq!(longest_wait(&all, [0, 2]), [170, 500, 77]);
+    // The polls of the operand of an await end with its caller's.
+    assert_eq!(longest_wait(&all, [1, 5]), [171, 501, 77]);
+    // A call that is dropped while it waits may be dropped by another task.
+    let mut dropped = call(1);
+    create(&a, &mut dropped, 1000);
+    let depth = root(&a, &mut dropped, 1000, 78);
+    a.arrive(1, 5, false);
+    a.poll_end(&mut dropped.call, depth, 1010, PollEnd::Pending);
+    let depth = root(&a, &mut outer, 1020, 79);
+    drop_call(&a, &mut dropped, 1510);
+    a.poll_end(&mut outer.call, depth, 1520, PollEnd::Pending);
+    let all = collect(&[&a, &b], 2000);
+    assert_eq!(longest_wait(&all, [1, 5]), [500, 1510, 0]);
 }
 
 #[test]

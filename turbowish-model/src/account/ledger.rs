@@ -14,6 +14,7 @@ mod capture;
 mod delays;
 mod drop_group;
 mod frame;
+mod longest;
 mod on_path;
 mod poll;
 mod poll_end;

@@ -6,7 +6,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::metric_rows::MetricName;
-use crate::account::aggregate::{LongestPoll, ProcStats, SiteStats};
+use crate::account::aggregate::{LongestPoll, LongestWait, ProcStats, SiteStats};
 use crate::account::counters::{OTHERS, Population, Sum};
 use crate::account::histogram::{Buckets, upper_bound};
 use crate::account::task::{Pause, TaskMeta, TaskReading};
@@ -233,12 +233,17 @@ impl<N: Names> Assembly<'_, N> {
     }
 
     /// Returns a row for each await point with waits, by proc and await point. `idle` returns what
-    /// the root of a task waits for again and again at an await point, counted from 1.
+    /// the root of a task waits for again and again at an await point, counted from 1; `name` that
+    /// of a task.
     #[must_use]
-    pub fn awaits(&self, idle: &dyn Fn(u32, u16) -> Option<IdleWait>) -> Vec<AwaitRow> {
+    pub fn awaits(
+        &self,
+        idle: &dyn Fn(u32, u16) -> Option<IdleWait>,
+        name: &dyn Fn(u64) -> Option<String>,
+    ) -> Vec<AwaitRow> {
         let procs = self.now.aggregate.procs.iter().enumerate();
         procs
-            .flat_map(|(id, today)| self.await_rows(id as u32, today, idle))
+            .flat_map(|(id, today)| self.await_rows(id as u32, today, idle, name))
             .collect()
     }
 
@@ -247,6 +252,7 @@ impl<N: Names> Assembly<'_, N> {
         id: u32,
         today: &ProcStats,
         idle: &dyn Fn(u32, u16) -> Option<IdleWait>,
+        task: &dyn Fn(u64) -> Option<String>,
     ) -> Vec<AwaitRow> {
         let nothing = ProcStats::default();
         let window = self
@@ -269,6 +275,12 @@ impl<N: Names> Assembly<'_, N> {
                 let grown = window.sites.get(slot).unwrap_or(&none);
                 let waited = positive(grown.waited);
                 let place = self.place(id, slot as u16).unwrap_or_else(|| unseen(&name));
+                let longest = Some(site.longest_wait);
+                let longest = longest.filter(|wait| wait.waited > 0 && wait.waited == site.longest);
+                let ago = |wait: LongestWait| {
+                    let ago = self.now.at.saturating_sub(wait.end);
+                    self.scale.ns(ago)
+                };
                 let idle = idle(id, slot as u16).filter(|idle| idle.is_all_of(&place));
                 AwaitRow {
                     proc: String::from(name.path),
@@ -278,6 +290,8 @@ impl<N: Names> Assembly<'_, N> {
                     now: site.now(),
                     waited_ns: self.scale.ns(waited),
                     max_wait_ns: self.scale.ns(site.longest),
+                    max_wait_ago_ns: longest.map(ago),
+                    max_wait_task: longest.and_then(|wait| task(wait.task)),
                     share_ppm: ratio_ppm(waited, yielded(window)),
                     cancelled: grown.cancelled,
                     await_wait: self.waits(grown),

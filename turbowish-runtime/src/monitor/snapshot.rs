@@ -3,7 +3,7 @@
 use turbowish_model::collect::assemble::{Assembly, Names};
 use turbowish_model::collect::history::{Totals, Trend};
 use turbowish_model::query::{Budget, Query, QueryError, Selection};
-use turbowish_model::snapshot::{Accounting, Lost, Polling, ProcRow, Process, Snapshot, Worker};
+use turbowish_model::snapshot::{Accounting, Lost, Polling, Process, Snapshot, Worker};
 
 use super::claims::Claims;
 use super::collector::ThreadNow;
@@ -104,10 +104,9 @@ impl Monitor {
         snapshot.process.runtime_tasks = all.map(|all| all.max(live.total()));
         snapshot.tasks.total = live.total();
         snapshot.tasks.matched = live.total();
-        snapshot.procs.rows = match query.procs {
-            Some(_) => procs(&assembly, &threads, switched.epoch),
-            None => assembly.procs(&|_| [None, None]),
-        };
+        let asked = query.procs.is_some() || query.awaits.is_some();
+        let known = asked.then(|| NameTable::of(&assembly, &[], &threads, switched.epoch));
+        self.fill_procs_and_awaits(&mut snapshot, &assembly, known.as_ref());
         self.fill_others(&mut snapshot, &assembly);
         snapshot.process.own_cost = self.own_cost(&assembly, snapshot.process.uptime_ns);
         if query.tasks.is_some() || query.resources.is_some() {
@@ -125,9 +124,22 @@ impl Monitor {
         Ok(snapshot)
     }
 
-    /// Fills in the tables other than those of procs, tasks and resources.
+    /// Fills in the tables of procs and await points: with the names of those who had the longest
+    /// polls and waits, if they are known.
+    fn fill_procs_and_awaits(
+        &self,
+        snapshot: &mut Snapshot,
+        assembly: &Assembly<'_, Registry>,
+        known: Option<&NameTable<'_>>,
+    ) {
+        let task = |id| known?.name(id);
+        let thread = |number| known?.thread(number);
+        snapshot.procs.rows = assembly.procs(&|poll| [thread(poll.thread), task(poll.task)]);
+        snapshot.awaits.rows = self.awaits(assembly, &task);
+    }
+
+    /// Fills in the tables other than those of procs, await points, tasks and resources.
     fn fill_others(&self, snapshot: &mut Snapshot, assembly: &Assembly<'_, Registry>) {
-        snapshot.awaits.rows = self.awaits(assembly);
         snapshot.counters.rows = assembly.counters();
         snapshot.delays.rows = assembly.delays();
         snapshot.slowest.rows = assembly.slowest();
@@ -176,12 +188,6 @@ fn workers<N: Names>(assembly: &Assembly<'_, N>, threads: &[ThreadNow], epoch: u
                 }),
         })
         .collect()
-}
-
-/// Rows of procs, with the names of those who had their longest polls.
-fn procs(assembly: &Assembly<'_, Registry>, threads: &[ThreadNow], epoch: u32) -> Vec<ProcRow> {
-    let known = NameTable::of(assembly, &[], threads, epoch);
-    assembly.procs(&|poll| [known.thread(poll.thread), known.name(poll.task)])
 }
 
 /// Fills in the requested tasks, and all resources: each of the two needs the other.

@@ -1,10 +1,11 @@
-//! When, where and in which task the longest poll of each proc was.
+//! When, where and in which task the longest poll of each proc was, and the longest wait of each
+//! await point.
 
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll, Waker};
 
 use turbowish_model::query::{Query, Rows};
-use turbowish_model::snapshot::ProcRow;
+use turbowish_model::snapshot::{Place, ProcRow};
 
 use super::stage::{advance, alone};
 use super::wakers::armed;
@@ -80,6 +81,61 @@ fn longest(monitor: &Monitor, name: &str) -> (u64, Option<u64>, Option<String>, 
     (row.max_ever_ns / MS, ago, row.max_ever_task, after)
 }
 
+/// Number of the task `longest_outer-7`: the tests share the functions.
+fn ordinal(name: &str) -> Option<u32> {
+    name.strip_prefix("longest_outer-")?.parse().ok()
+}
+
+/// Of an await point: length and age in milliseconds of the longest wait, and its task.
+fn longest_wait(monitor: &Monitor, line: u32) -> (u64, Option<u64>, Option<String>) {
+    let query = Query {
+        awaits: Some(Rows::default()),
+        ..Query::default()
+    };
+    let rows = monitor.snapshot(&query).expect("a good query").awaits.rows;
+    let is_there = |place: &Place| (place.file.as_str(), place.line) == ("longest.rs", line);
+    let mut rows = rows.into_iter();
+    let row = rows.find(|row| is_there(&row.place)).expect("the await");
+    let ago = row.max_wait_ago_ns.map(|ns| ns / MS);
+    (row.max_wait_ns / MS, ago, row.max_wait_task)
+}
+
+#[test]
+fn the_longest_wait_of_each_await_is_remembered() {
+    let _alone = alone();
+    let monitor = armed();
+    advance(1);
+    let mut context = Context::from_waker(Waker::noop());
+    let mut of = Box::pin(task(call(OUTER.as_static(), Other, outer())));
+    let mut poll = |pause: u64| {
+        let ready = of.as_mut().poll(&mut context).is_ready();
+        advance(pause * MS);
+        ready
+    };
+    assert!(!poll(200));
+    assert_eq!(longest_wait(&monitor, 6), (0, None, None), "it waits");
+    assert!(!poll(300) && !poll(100));
+    // 300 from the end of the second poll to the third, which took 3.
+    let named = longest_wait(&monitor, 6).2;
+    assert!(named.as_deref().and_then(ordinal).is_some(), "{named:?}");
+    let seen = (300, Some(103), named.clone());
+    assert_eq!(
+        [6, 2].map(|line| longest_wait(&monitor, line)),
+        [seen.clone(), seen]
+    );
+    // The inner one ends, and the outer one waits elsewhere.
+    assert!(!poll(400) && !poll(500));
+    let seen = (300, Some(103 + 23 + 400 + 50 + 500), named.clone());
+    assert_eq!(
+        [6, 2].map(|line| longest_wait(&monitor, line)),
+        [seen.clone(), seen]
+    );
+    assert_eq!(longest_wait(&monitor, 3), (400, Some(550), named.clone()));
+    assert!(poll(10));
+    assert_eq!(longest_wait(&monitor, 3), (500, Some(12), named));
+    monitor.disarm();
+}
+
 #[test]
 fn the_longest_poll_of_each_proc_is_remembered() {
     let _alone = alone();
@@ -94,8 +150,9 @@ fn the_longest_poll_of_each_proc_is_remembered() {
     let mut of: Pin<Box<dyn Future<Output = ()>>> =
         Box::pin(task(call(OUTER.as_static(), Other, outer())));
     assert!(!poll(of.as_mut()));
-    let named = |number: u32| Some(format!("longest_outer-{number}"));
     let seen = longest(&monitor, "longest_inner");
+    let before = seen.2.as_deref().and_then(ordinal).expect("a task") - 1;
+    let named = |number: u32| Some(format!("longest_outer-{}", before + number));
     assert_eq!(seen, (1, Some(100), named(1), None), "the first poll");
     assert!(!poll(of.as_mut()) && !poll(of.as_mut()));
     // A poll of both, in which the outer one only waits for the inner one; a shorter one follows.

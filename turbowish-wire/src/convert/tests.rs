@@ -297,6 +297,8 @@ impl Distinct {
     fn await_row(&mut self) -> AwaitRow {
         AwaitRow {
             place: self.place(),
+            max_wait_ago_ns: Some(self.number()),
+            max_wait_task: Some(self.text()),
             await_wait: self.distribution(),
             ..self.plain()
         }

@@ -814,6 +814,12 @@ pub struct AwaitRow {
     /// else, or not known.
     #[prost(string, tag = "10")]
     pub idle: ::prost::alloc::string::String,
+    /// Time since the longest wait ended; absent if there was none.
+    #[prost(uint64, optional, tag = "11")]
+    pub max_wait_ago_ns: ::core::option::Option<u64>,
+    /// Name of its task, which may be over; absent if it is not known.
+    #[prost(string, optional, tag = "12")]
+    pub max_wait_task: ::core::option::Option<::prost::alloc::string::String>,
 }
 /// Rows of resources.
 #[derive(Clone, PartialEq, ::prost::Message)]

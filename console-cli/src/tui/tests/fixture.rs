@@ -418,6 +418,8 @@ fn awaits() -> Vec<AwaitRow> {
         now,
         waited_ns: waited_ms * MS,
         max_wait_ns: max_us * US,
+        max_wait_ago_ns: (now == 0).then_some(12 * SECOND),
+        max_wait_task: (now == 0).then(|| "snapshot-1".to_owned()),
         share_ppm,
         cancelled: 0,
         await_wait: {

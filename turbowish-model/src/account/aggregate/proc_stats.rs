@@ -18,6 +18,8 @@ pub struct SiteStats {
     pub waited: u64,
     /// Longest wait that has ended.
     pub longest: u64,
+    /// When that was; behind `longest` while the poll that ended it is in progress.
+    pub longest_wait: LongestWait,
     /// Duration of the waits that have ended.
     pub ended: u64,
     /// Histogram of the waits that have ended.
@@ -58,6 +60,7 @@ impl SiteStats {
         self.left = self.left.wrapping_add(more.left);
         self.waited = self.waited.wrapping_add(more.waited);
         self.longest = self.longest.max(more.longest);
+        self.longest_wait.raise(&more.longest_wait);
         self.cancelled = self.cancelled.wrapping_add(more.cancelled);
         self.spurious = self.spurious.wrapping_add(more.spurious);
         self.operand = self.operand.max(more.operand);
@@ -82,6 +85,26 @@ pub struct EdgeStats {
     pub created: u64,
     /// Inclusive time of those calls.
     pub offspring: u64,
+}
+
+/// The longest wait at an await point since the start. Times are in ticks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LongestWait {
+    /// Duration; 0 if there was no wait.
+    pub waited: u64,
+    /// When it ended.
+    pub end: u64,
+    /// Id of the task; 0 if unknown, as that of a call that was dropped while it waited.
+    pub task: u64,
+}
+
+impl LongestWait {
+    /// Takes the place of a shorter one.
+    pub(crate) const fn raise(&mut self, other: &Self) {
+        if other.waited > self.waited {
+            *self = *other;
+        }
+    }
 }
 
 /// The longest finished poll of a proc since the start. Times are in ticks.

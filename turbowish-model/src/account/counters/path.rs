@@ -10,7 +10,7 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use alloc::boxed::Box;
 use once_cell::race::OnceBox;
 
-use crate::account::aggregate::LongestPoll;
+use crate::account::aggregate::{LongestPoll, LongestWait};
 use crate::account::histogram::{Buckets, Histogram, add, raise};
 use crate::account::ledger::Charge;
 use crate::account::sync::{AtomicU32, AtomicU64, fence};
@@ -116,10 +116,15 @@ pub(crate) enum Word {
     SpanLongestEnd,
     SpanLongestTask,
     SpanLongestAfter,
+    /// End and task of the longest wait.
+    LongestWaitEnd,
+    LongestWaitTask,
+    SpanLongestWaitEnd,
+    SpanLongestWaitTask,
 }
 
 /// Number of words.
-pub(crate) const WORDS: usize = Word::SpanLongestAfter as usize + 1;
+pub(crate) const WORDS: usize = Word::SpanLongestWaitTask as usize + 1;
 
 /// A histogram of one path. A value that belongs to several populations is recorded once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -188,7 +193,21 @@ pub(crate) struct LongestWords {
     after: Word,
 }
 
-/// Those of spans.
+/// The words that keep the longest wait of one level, and that of spans: its length, end and task.
+const WAITS: [[Word; 3]; 2] = [
+    [
+        Word::LongestWait,
+        Word::LongestWaitEnd,
+        Word::LongestWaitTask,
+    ],
+    [
+        Word::SpanLongestWait,
+        Word::SpanLongestWaitEnd,
+        Word::SpanLongestWaitTask,
+    ],
+];
+
+/// The words of the longest polls that are spans.
 pub(crate) const SPANS: LongestWords = LongestWords {
     longest: Word::SpanLongest,
     ticks: Word::SpanTicks,
@@ -198,7 +217,7 @@ pub(crate) const SPANS: LongestWords = LongestWords {
     task: Word::SpanLongestTask,
     after: Word::SpanLongestAfter,
 };
-/// Those of polls of one level.
+/// The words of the longest polls of one level.
 pub(crate) const ALONE: LongestWords = LongestWords {
     longest: Word::Longest,
     ticks: Word::Ticks,
@@ -396,20 +415,30 @@ impl PathCounters {
         self.raise(Word::LongestCallWall, wall);
     }
 
-    /// Records an ended wait of this level alone.
+    /// Records an ended wait of this level alone. Returns whether it is the longest one.
     #[inline(always)]
-    pub(crate) fn charge_wait(&self, waited: u64) {
+    #[must_use]
+    pub(crate) fn charge_wait(&self, waited: u64) -> bool {
         self.add(Word::EndedWaits, waited);
-        self.raise(Word::LongestWait, waited);
         self.record(Shared::Wait, waited);
+        waited > self.get(Word::LongestWait)
     }
 
-    /// Records an ended wait of every level of a span.
+    /// Records an ended wait of every level of a span. Returns whether it is the longest one.
     #[inline(always)]
-    pub(crate) fn charge_span_wait(&self, waited: u64) {
+    #[must_use]
+    pub(crate) fn charge_span_wait(&self, waited: u64) -> bool {
         self.add(Word::SpanWaits, waited);
-        self.raise(Word::SpanLongestWait, waited);
         self.record(Shared::SpanWait, waited);
+        waited > self.get(Word::SpanLongestWait)
+    }
+
+    /// Keeps the longest wait.
+    pub(crate) fn keep_longest_wait(&self, is_span: bool, wait: &LongestWait) {
+        let [waited, end, task] = WAITS[usize::from(is_span)];
+        self.set(waited, wait.waited);
+        self.set(end, wait.end);
+        self.set(task, wait.task);
     }
 
     /// All words. The caller reads them under the seqlock.
@@ -466,6 +495,12 @@ impl PathReading {
             after: self.get(of.after) as u32,
             thread,
         }
+    }
+
+    /// Longest wait on this thread.
+    pub(crate) fn longest_wait(&self, is_span: bool) -> LongestWait {
+        let [waited, end, task] = WAITS[usize::from(is_span)].map(|word| self.get(word));
+        LongestWait { waited, end, task }
     }
 
     /// Whether nothing was recorded on this path and thread.

@@ -86,7 +86,7 @@ impl Ledger {
         self.reuse.store(REUSE_NONE, Relaxed);
         let row = self.row(unit);
         row.subtract(Word::Waited, hold);
-        row.charge_wait(waited);
+        self.end_wait_of(row, false, frame, waited);
         self.longest(row, &ALONE, (frame, || call.site()), hold);
         row.add(Word::Waits, 1);
         record_alone(row, &charge(hold, nested));

@@ -8,9 +8,9 @@ use super::frame::{
     ROOT, UNCHANGED,
 };
 use super::slow::LeavingPoll;
-use crate::account::aggregate::{Anomaly, LongestPoll};
+use crate::account::aggregate::Anomaly;
 use crate::account::call::{Call, DIRECT, MARK, Outcome, PollEnd, SITE};
-use crate::account::counters::{ALONE, LongestWords, PathCounters, SPANS, Shared, Word};
+use crate::account::counters::{ALONE, PathCounters, SPANS, Shared, Word};
 use crate::account::histogram::add;
 use crate::account::paths::{PathKey, PathKind};
 
@@ -95,7 +95,7 @@ impl Ledger {
         if stays {
             let (since, start) = (frame.suspended.load(Relaxed), frame.start.load(Relaxed));
             row.add(waits.waited, start.wrapping_sub(t));
-            waits.charge(row, start.saturating_sub(since));
+            self.end_wait_of(row, waits.is_span, frame, start.saturating_sub(since));
         } else {
             self.end_wait(frame, place);
             row.subtract(waits.waited, t);
@@ -350,45 +350,6 @@ impl Ledger {
         }
     }
 
-    /// Adds a poll to the longest ones. Its call waited at `stood` before: the await point plus
-    /// one, or 0.
-    #[inline(always)]
-    pub(super) fn longest(
-        &self,
-        row: &PathCounters,
-        of: &'static LongestWords,
-        (frame, stood): (&Frame, impl FnOnce() -> u32),
-        hold: u64,
-    ) {
-        if row.longest(of, self.time.tick.load(Relaxed), hold) {
-            self.keep_longest(row, of, (frame, stood()), hold);
-        }
-    }
-
-    /// Keeps the longest poll since the start, which ends now.
-    #[cold]
-    #[inline(never)]
-    fn keep_longest(
-        &self,
-        row: &PathCounters,
-        of: &LongestWords,
-        (frame, stood): (&Frame, u32),
-        hold: u64,
-    ) {
-        let root = match frame.has(OVER) {
-            true => self.frames.at(self.base.load(Relaxed) as usize),
-            false => frame,
-        };
-        let poll = LongestPoll {
-            hold,
-            end: self.time.last.load(Relaxed),
-            task: root.key.load(Relaxed),
-            after: stood,
-            thread: self.thread,
-        };
-        row.keep_longest(of, &poll);
-    }
-
     /// Closes the innermost frame and charges it. Returns the frame's key and the charge.
     fn pop(&self, t: u64) -> (u64, Charge) {
         let depth = self.depth() - 1;
@@ -480,7 +441,7 @@ impl Ledger {
             let (row, waits) = (self.row(unit), WaitWords::of(place));
             row.add(waits.waited, start);
             row.subtract(waits.open, 1);
-            waits.charge(row, start.saturating_sub(since));
+            self.end_wait_of(row, waits.is_span, frame, start.saturating_sub(since));
         }
     }
 
@@ -539,16 +500,6 @@ impl WaitWords {
                 open: Word::SpanOpen,
                 is_span: true,
             }
-        }
-    }
-
-    /// Records an ended wait.
-    #[inline(always)]
-    fn charge(&self, row: &PathCounters, waited: u64) {
-        if self.is_span {
-            row.charge_span_wait(waited);
-        } else {
-            row.charge_wait(waited);
         }
     }
 }

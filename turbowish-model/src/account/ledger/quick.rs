@@ -292,7 +292,7 @@ impl Ledger {
         row.add(Word::SpanPolls, 1);
         row.add(Word::SpanHold, hold);
         row.subtract(Word::SpanWaited, hold);
-        row.charge_span_wait(waited);
+        self.end_wait_of(row, true, frame, waited);
         self.longest(row, &SPANS, (frame, || call.site()), hold);
         if nested != 0 {
             row.add(Word::SpanNested, nested);

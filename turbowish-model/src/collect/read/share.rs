@@ -136,6 +136,7 @@ impl<'a> Share<'a> {
         site.left = site.left.wrapping_add(spans.wrapping_sub(open));
         site.waited = site.waited.wrapping_add(waited);
         site.longest = site.longest.max(words.get(Word::SpanLongestWait));
+        site.longest_wait.raise(&words.longest_wait(true));
         site.ended = site.ended.wrapping_add(words.get(Word::SpanWaits));
     }
 
@@ -255,6 +256,7 @@ impl<'a> Share<'a> {
         site.left = site.left.wrapping_add(begun.wrapping_sub(open));
         site.waited = site.waited.wrapping_add(waited);
         site.longest = site.longest.max(words.get(Word::LongestWait));
+        site.longest_wait.raise(&words.longest_wait(false));
         site.ended = site.ended.wrapping_add(words.get(Word::EndedWaits));
     }
 
