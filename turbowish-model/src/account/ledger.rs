@@ -80,12 +80,13 @@ struct AwaitStackOfPoll {
     await_stack: AwaitStack,
 }
 
-/// What the thread keeps of its past.
+/// What the thread keeps of its past, and its number.
 #[derive(Default)]
 struct ThreadPast {
     drop: LastDrop,
     shares: Shares,
     readied: LastReady,
+    thread: u32,
 }
 
 /// One thread's ledger. The module documentation states which thread may write and which may read.
@@ -106,8 +107,6 @@ pub struct Ledger {
     capture: Capture,
     anomalies: [AtomicU64; ANOMALIES],
     past: ThreadPast,
-    /// Number of the thread.
-    thread: u32,
 }
 
 impl Ledger {
@@ -135,14 +134,13 @@ impl Ledger {
             capture: Capture::default(),
             anomalies: core::array::from_fn(|_| AtomicU64::new(0)),
             past: ThreadPast::default(),
-            thread: 0,
         }
     }
 
     /// Numbers the thread: what is read of single polls then says where they were.
     #[must_use]
     pub const fn on_thread(mut self, thread: u32) -> Self {
-        self.thread = thread;
+        self.past.thread = thread;
         self
     }
 
@@ -439,7 +437,7 @@ impl Ledger {
     }
 
     pub(crate) const fn thread(&self) -> u32 {
-        self.thread
+        self.past.thread
     }
 
     pub(crate) fn tick(&self) -> u32 {

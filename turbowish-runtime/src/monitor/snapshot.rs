@@ -104,9 +104,7 @@ impl Monitor {
         snapshot.process.runtime_tasks = all.map(|all| all.max(live.total()));
         snapshot.tasks.total = live.total();
         snapshot.tasks.matched = live.total();
-        let asked = query.procs.is_some() || query.awaits.is_some();
-        let known = asked.then(|| NameTable::of(&assembly, &[], &threads, switched.epoch));
-        self.fill_procs_and_awaits(&mut snapshot, &assembly, known.as_ref());
+        self.fill_procs_and_awaits(&mut snapshot, &assembly, query, (&threads, switched.epoch));
         self.fill_others(&mut snapshot, &assembly);
         snapshot.process.own_cost = self.own_cost(&assembly, snapshot.process.uptime_ns);
         if query.tasks.is_some() || query.resources.is_some() {
@@ -125,15 +123,18 @@ impl Monitor {
     }
 
     /// Fills in the tables of procs and await points: with the names of those who had the longest
-    /// polls and waits, if they are known.
+    /// polls and waits, if the query asks for either table.
     fn fill_procs_and_awaits(
         &self,
         snapshot: &mut Snapshot,
         assembly: &Assembly<'_, Registry>,
-        known: Option<&NameTable<'_>>,
+        query: &Query,
+        (threads, epoch): (&[ThreadNow], u32),
     ) {
-        let task = |id| known?.name(id);
-        let thread = |number| known?.thread(number);
+        let is_asked = query.procs.is_some() || query.awaits.is_some();
+        let known = is_asked.then(|| NameTable::of(assembly, &[], threads, epoch));
+        let task = |id| known.as_ref()?.name(id);
+        let thread = |number| known.as_ref()?.thread(number);
         snapshot.procs.rows = assembly.procs(&|poll| [thread(poll.thread), task(poll.task)]);
         snapshot.awaits.rows = self.awaits(assembly, &task);
     }

@@ -40,7 +40,7 @@ impl Ledger {
             end: self.time.last.load(Relaxed),
             task: self.task_of(frame),
             after: stood,
-            thread: self.thread,
+            thread: self.thread(),
         };
         row.keep_longest(of, &poll);
     }
