@@ -29,7 +29,7 @@ pub(crate) use self::place::{at, spot};
 use self::rich_line::{Link, RichLine};
 use crate::args::{Format, QueryArgs, TableName, TreeArgs};
 use crate::failure::{Failure, note, print};
-use crate::{source, text};
+use crate::{plain_text, source, text};
 
 /// From this width on, places are shown with folders; the console's first column is a mark.
 const WIDE: usize = 119;
@@ -51,6 +51,10 @@ pub(crate) struct DetailContext<'a> {
     pub(crate) alerts: &'a [Alert],
     /// Length of the window of the sums, in nanoseconds.
     pub(crate) window_ns: u64,
+    /// When the rows were read.
+    pub(crate) at_unix_ns: u64,
+    /// Local time minus UTC, in seconds.
+    pub(crate) utc_offset_s: i64,
     /// Width of the terminal in columns, where it matters; below [`WIDE`] places have no folders.
     pub(crate) room: Option<usize>,
     /// The history of fill levels, if the caller has one.
@@ -73,6 +77,8 @@ impl<'a> DetailContext<'a> {
             slowest: &snapshot.slowest.rows,
             alerts: &snapshot.alerts.rows,
             window_ns: snapshot.window_ns,
+            at_unix_ns: snapshot.at_unix_ns,
+            utc_offset_s: 0,
             room: None,
             lengths: None,
             micro: Micro::Unicode,
@@ -263,7 +269,10 @@ fn one<R: Record + Clone>(
         };
         return print(&json::document(&snapshot, &[R::IN], &shape));
     }
-    let beside = DetailContext::of(&snapshot);
+    let beside = DetailContext {
+        utc_offset_s: plain_text::utc_offset_s(),
+        ..DetailContext::of(&snapshot)
+    };
     let told = |row: &R| {
         let lines: Vec<String> = lines(row, &beside).iter().map(RichLine::text).collect();
         text::printed(&lines) + "\n"

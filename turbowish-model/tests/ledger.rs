@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use turbowish_model::account::aggregate::{Aggregate, SiteStats};
+use turbowish_model::account::aggregate::{Aggregate, LongestPoll, LongestWait, SiteStats};
 use turbowish_model::account::call::{Call, PollEnd, ProcKey};
 use turbowish_model::account::counters::{OTHERS, Population, Sum};
 use turbowish_model::account::ledger::{Ledger, Start};
@@ -93,6 +93,85 @@ fn a_wait_may_end_on_another_thread() {
     poll(&a, &mut waits, 50, 60, PollEnd::Ready);
     let site = collect(&[&a, &b], 1_000_000).procs[0].sites[1].clone();
     assert_eq!((site.waited, site.now(), site.waits), (30, 0, 1));
+}
+
+/// The longest poll of each proc: duration, end, task, await point, thread.
+fn longest(aggregate: &Aggregate) -> Vec<[u64; 5]> {
+    let procs = aggregate.procs.iter().map(|proc| {
+        let LongestPoll {
+            hold,
+            end,
+            task,
+            after,
+            thread,
+        } = proc.longest_poll;
+        assert_eq!(hold, proc.peak(Population::PollHold));
+        [hold, end, task, after.into(), thread.into()]
+    });
+    procs.collect()
+}
+
+/// The longest wait at an await point: duration, end, task.
+fn longest_wait(aggregate: &Aggregate, [proc, site]: [usize; 2]) -> [u64; 3] {
+    let site = &aggregate.procs[proc].sites[site];
+    assert_eq!(site.longest, site.longest_wait.waited);
+    let LongestWait { waited, end, task } = site.longest_wait;
+    [waited, end, task]
+}
+
+#[test]
+fn the_longest_poll_knows_when_it_was_and_where() {
+    let (a, b) = two();
+    let (a, b) = (a.on_thread(3), b.on_thread(7));
+    let (mut outer, mut inner) = (call(0), call(1));
+    create(&a, &mut outer, 0);
+    let root = |ledger: &Ledger, outer: &mut Known, t: u64, task: u64| {
+        let depth = start(ledger, outer, t);
+        ledger.name_root(task);
+        depth
+    };
+    // The first poll of both comes after no await.
+    let depth = root(&a, &mut outer, 10, 77);
+    a.arrive(0, 2, true);
+    create(&a, &mut inner, 12);
+    let within = start(&a, &mut inner, 12);
+    a.arrive(1, 5, false);
+    a.poll_end(&mut inner.call, within, 15, PollEnd::Pending);
+    a.poll_end(&mut outer.call, depth, 16, PollEnd::Pending);
+    let seen = longest(&collect(&[&a, &b], 20));
+    assert_eq!(seen, [[6, 16, 77, 0, 3], [3, 15, 77, 0, 3]]);
+    // On another thread; a shorter one follows, and one of the same length.
+    for (from, to) in [(100, 130), (200, 210), (300, 330)] {
+        let depth = root(&b, &mut outer, from, 77);
+        let within = start(&b, &mut inner, from + 1);
+        b.poll_end(&mut inner.call, within, to - 2, PollEnd::Pending);
+        b.poll_end(&mut outer.call, depth, to, PollEnd::Pending);
+        b.next_tick();
+    }
+    let seen = longest(&collect(&[&a, &b], 400));
+    assert_eq!(seen, [[30, 130, 77, 2, 7], [27, 128, 77, 5, 7]]);
+    // The poll that ends them is the longest one.
+    let depth = root(&a, &mut outer, 500, 77);
+    poll(&a, &mut inner, 501, 551, PollEnd::Ready);
+    a.poll_end(&mut outer.call, depth, 560, PollEnd::Ready);
+    let seen = longest(&collect(&[&a, &b], 600));
+    assert_eq!(seen, [[60, 560, 77, 2, 3], [50, 551, 77, 5, 3]]);
+    // So do the waits: of the outer call from 330 to 500.
+    let all = collect(&[&a, &b], 600);
+    assert_eq!(longest_wait(&all, [0, 2]), [170, 500, 77]);
+    // The polls of the operand of an await end with its caller's.
+    assert_eq!(longest_wait(&all, [1, 5]), [171, 501, 77]);
+    // A call that is dropped while it waits may be dropped by another task.
+    let mut dropped = call(1);
+    create(&a, &mut dropped, 1000);
+    let depth = root(&a, &mut dropped, 1000, 78);
+    a.arrive(1, 5, false);
+    a.poll_end(&mut dropped.call, depth, 1010, PollEnd::Pending);
+    let depth = root(&a, &mut outer, 1020, 79);
+    drop_call(&a, &mut dropped, 1510);
+    a.poll_end(&mut outer.call, depth, 1520, PollEnd::Pending);
+    let all = collect(&[&a, &b], 2000);
+    assert_eq!(longest_wait(&all, [1, 5]), [500, 1510, 0]);
 }
 
 #[test]

@@ -27,6 +27,7 @@ mod kinds;
 #[cfg(feature = "tokio")]
 mod late_timers;
 mod live;
+mod longest;
 #[cfg(feature = "server")]
 mod losses;
 mod metrics;

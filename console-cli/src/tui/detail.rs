@@ -3,7 +3,7 @@
 use turbowish_model::snapshot::alert::Alert;
 use turbowish_model::snapshot::column::Style;
 use turbowish_model::snapshot::report::span;
-use turbowish_model::snapshot::units;
+use turbowish_model::snapshot::units::{self, Micro};
 use turbowish_model::snapshot::{
     AwaitRow, CounterRow, HolderRow, Place, ProcRow, ResourceRow, TaskRow,
 };
@@ -87,14 +87,27 @@ pub(crate) fn alert(row: &Alert) -> String {
 }
 
 /// `src/snapshot.rs:112:9-30  self.file.sync_data()  in kv::snapshot::write`; an idle wait has
-/// `idle: timer` before the function.
-pub(crate) fn await_point(row: &AwaitRow) -> String {
+/// `idle: timer` before the function. At the end, `longest wait 1.50 s, 12.0 s ago in task
+/// snapshot-1`.
+pub(crate) fn await_point(row: &AwaitRow, micro: Micro) -> String {
     let Place { expr, .. } = &row.place;
     let idle = match row.idle.is_empty() {
         true => String::new(),
         false => format!("idle: {}  ", row.idle),
     };
-    format!("{}  {expr}  {idle}in {}", span(&row.place), row.proc)
+    let mut line = format!("{}  {expr}  {idle}in {}", span(&row.place), row.proc);
+    if let Some(ago_ns) = row.max_wait_ago_ns {
+        let time = |ns| units::duration(ns, micro);
+        line += &format!(
+            "  longest wait {}, {} ago",
+            time(row.max_wait_ns),
+            time(ago_ns)
+        );
+    }
+    if let Some(task) = &row.max_wait_task {
+        line += &format!(" in task {task}");
+    }
+    line
 }
 
 /// `commands  counter  src/conn.rs:73  in kv::conn::serve`
@@ -133,6 +146,7 @@ mod tests {
                 line: place.line,
                 column,
             };
+            let await_point = |row: &AwaitRow| await_point(row, Micro::Unicode);
             assert_eq!(await_point(&row).split("  ").next(), Some(expected[0]));
             let idle = AwaitRow {
                 idle: "timer".to_owned(),
@@ -141,6 +155,15 @@ mod tests {
             assert!(await_point(&idle).contains("  idle: timer  in "));
             assert_eq!(spot(&at), expected[1]);
         };
+        let longest = AwaitRow {
+            max_wait_ns: 1_500_000_000,
+            max_wait_ago_ns: Some(12_000_000_000),
+            max_wait_task: Some("snapshot-1".to_owned()),
+            ..AwaitRow::default()
+        };
+        let line = await_point(&longest, Micro::Unicode);
+        let end = "  longest wait 1.50 s, 12.0 s ago in task snapshot-1";
+        assert!(line.ends_with(end), "{line}");
         check(9, 30, ["load.rs:73:9-30", "load.rs:73:9"]);
         check(0, 0, ["load.rs:73", "load.rs:73"]);
     }

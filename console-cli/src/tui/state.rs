@@ -333,10 +333,12 @@ impl State {
         let alerts = self.all_alerts();
         let lengths = Some(&self.visit.lengths);
         let micro = self.look.glyphs.micro;
+        let utc_offset_s = self.now.utc_offset_s;
         match &self.visit.near {
             Some(near) => DetailContext {
                 alerts,
                 window_ns,
+                utc_offset_s,
                 room,
                 lengths,
                 micro,
@@ -353,6 +355,8 @@ impl State {
                 slowest: self.shown.as_ref().map_or(&[], |shown| &shown.slowest.rows),
                 alerts,
                 window_ns,
+                at_unix_ns: self.shown.as_ref().map_or(0, |shown| shown.at_unix_ns),
+                utc_offset_s,
                 room,
                 lengths,
                 micro,

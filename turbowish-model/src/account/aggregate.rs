@@ -4,7 +4,7 @@ mod proc_stats;
 
 use alloc::vec::Vec;
 
-pub use self::proc_stats::{EdgeStats, ProcStats, SiteStats};
+pub use self::proc_stats::{EdgeStats, LongestPoll, LongestWait, ProcStats, SiteStats};
 use crate::account::delays::{DelayStats, Delays};
 use crate::account::metrics::{MetricKey, MetricStats};
 use crate::ordered::Map;

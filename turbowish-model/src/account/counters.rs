@@ -11,7 +11,7 @@ use core::sync::atomic::Ordering::Relaxed;
 use once_cell::race::OnceBox;
 
 pub(crate) use self::pages::{Pages, chunks};
-pub(crate) use self::path::{ALONE, PathCounters, PathReading, SPANS, Shared, Word};
+pub(crate) use self::path::{ALONE, LongestWords, PathCounters, PathReading, SPANS, Shared, Word};
 use self::site::SiteCounters;
 use crate::account::aggregate::ProcStats;
 use crate::account::append_vec::AppendVec;

@@ -14,6 +14,7 @@ mod capture;
 mod delays;
 mod drop_group;
 mod frame;
+mod longest;
 mod on_path;
 mod poll;
 mod poll_end;
@@ -79,12 +80,13 @@ struct AwaitStackOfPoll {
     await_stack: AwaitStack,
 }
 
-/// What the thread keeps of its past.
+/// What the thread keeps of its past, and its number.
 #[derive(Default)]
 struct ThreadPast {
     drop: LastDrop,
     shares: Shares,
     readied: LastReady,
+    thread: u32,
 }
 
 /// One thread's ledger. The module documentation states which thread may write and which may read.
@@ -133,6 +135,13 @@ impl Ledger {
             anomalies: core::array::from_fn(|_| AtomicU64::new(0)),
             past: ThreadPast::default(),
         }
+    }
+
+    /// Numbers the thread: what is read of single polls then says where they were.
+    #[must_use]
+    pub const fn on_thread(mut self, thread: u32) -> Self {
+        self.past.thread = thread;
+        self
     }
 
     /// Epoch of this ledger: the period of armed accounting it belongs to.
@@ -425,6 +434,10 @@ impl Ledger {
     #[inline]
     pub(crate) fn event(&self) -> u64 {
         self.time.events.load(Relaxed)
+    }
+
+    pub(crate) const fn thread(&self) -> u32 {
+        self.past.thread
     }
 
     pub(crate) fn tick(&self) -> u32 {

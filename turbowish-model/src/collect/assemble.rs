@@ -6,7 +6,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::metric_rows::MetricName;
-use crate::account::aggregate::{ProcStats, SiteStats};
+use crate::account::aggregate::{LongestPoll, LongestWait, ProcStats, SiteStats};
 use crate::account::counters::{OTHERS, Population, Sum};
 use crate::account::histogram::{Buckets, upper_bound};
 use crate::account::task::{Pause, TaskMeta, TaskReading};
@@ -16,7 +16,8 @@ use crate::snapshot::UNSEEN;
 use crate::snapshot::expression::{awaits_a_timer, awaits_an_item};
 use crate::snapshot::quantile::Distribution;
 use crate::snapshot::{
-    AwaitRow, Caller, PauseRow, Place, PollRow, ProcRow, StackRow, TaskParts, TaskRow, TaskState,
+    AwaitRow, Caller, PauseRow, Place, PollRow, ProcRow, Spot, StackRow, TaskParts, TaskRow,
+    TaskState,
 };
 use crate::sorting;
 
@@ -88,13 +89,33 @@ pub struct Assembly<'a, N> {
 }
 
 impl<N: Names> Assembly<'_, N> {
-    /// Returns a row for each proc, by id.
+    /// Returns a row for each proc, by id. `who` returns the names of the thread and the task of a
+    /// poll.
     #[must_use]
-    pub fn procs(&self) -> Vec<ProcRow> {
+    pub fn procs(&self, who: &dyn Fn(&LongestPoll) -> [Option<String>; 2]) -> Vec<ProcRow> {
         let procs = self.now.aggregate.procs.iter().enumerate();
         procs
-            .filter_map(|(id, today)| self.proc_row(id as u32, today))
+            .filter_map(|(id, today)| {
+                let mut row = self.proc_row(id as u32, today)?;
+                if today.longest_poll.hold > 0 {
+                    self.tell_longest(&mut row, id as u32, &today.longest_poll);
+                    [row.max_ever_on, row.max_ever_task] = who(&today.longest_poll);
+                }
+                Some(row)
+            })
             .collect()
+    }
+
+    /// Adds what is known of the longest poll.
+    fn tell_longest(&self, row: &mut ProcRow, proc: u32, poll: &LongestPoll) {
+        let ago = self.now.at.saturating_sub(poll.end);
+        row.max_ever_ns = self.scale.ns(poll.hold);
+        row.max_ever_ago_ns = Some(self.scale.ns(ago));
+        row.max_ever_after = self.place(proc, poll.after as u16).map(|place| Spot {
+            file: place.file,
+            line: place.line,
+            column: place.column,
+        });
     }
 
     fn proc_row(&self, id: u32, today: &ProcStats) -> Option<ProcRow> {
@@ -141,6 +162,7 @@ impl<N: Names> Assembly<'_, N> {
             ready_latency: self.distribution(window, Population::ReadyLatency),
             callers: self.callers(window),
             attributes: self.names.attributes(id).to_vec(),
+            ..ProcRow::default()
         })
     }
 
@@ -211,12 +233,17 @@ impl<N: Names> Assembly<'_, N> {
     }
 
     /// Returns a row for each await point with waits, by proc and await point. `idle` returns what
-    /// the root of a task waits for again and again at an await point, counted from 1.
+    /// the root of a task waits for again and again at an await point, counted from 1; `name` that
+    /// of a task.
     #[must_use]
-    pub fn awaits(&self, idle: &dyn Fn(u32, u16) -> Option<IdleWait>) -> Vec<AwaitRow> {
+    pub fn awaits(
+        &self,
+        idle: &dyn Fn(u32, u16) -> Option<IdleWait>,
+        name: &dyn Fn(u64) -> Option<String>,
+    ) -> Vec<AwaitRow> {
         let procs = self.now.aggregate.procs.iter().enumerate();
         procs
-            .flat_map(|(id, today)| self.await_rows(id as u32, today, idle))
+            .flat_map(|(id, today)| self.await_rows(id as u32, today, idle, name))
             .collect()
     }
 
@@ -225,6 +252,7 @@ impl<N: Names> Assembly<'_, N> {
         id: u32,
         today: &ProcStats,
         idle: &dyn Fn(u32, u16) -> Option<IdleWait>,
+        task: &dyn Fn(u64) -> Option<String>,
     ) -> Vec<AwaitRow> {
         let nothing = ProcStats::default();
         let window = self
@@ -247,6 +275,12 @@ impl<N: Names> Assembly<'_, N> {
                 let grown = window.sites.get(slot).unwrap_or(&none);
                 let waited = positive(grown.waited);
                 let place = self.place(id, slot as u16).unwrap_or_else(|| unseen(&name));
+                let longest = Some(site.longest_wait);
+                let longest = longest.filter(|wait| wait.waited > 0 && wait.waited == site.longest);
+                let ago = |wait: LongestWait| {
+                    let ago = self.now.at.saturating_sub(wait.end);
+                    self.scale.ns(ago)
+                };
                 let idle = idle(id, slot as u16).filter(|idle| idle.is_all_of(&place));
                 AwaitRow {
                     proc: String::from(name.path),
@@ -256,6 +290,8 @@ impl<N: Names> Assembly<'_, N> {
                     now: site.now(),
                     waited_ns: self.scale.ns(waited),
                     max_wait_ns: self.scale.ns(site.longest),
+                    max_wait_ago_ns: longest.map(ago),
+                    max_wait_task: longest.and_then(|wait| task(wait.task)),
                     share_ppm: ratio_ppm(waited, yielded(window)),
                     cancelled: grown.cancelled,
                     await_wait: self.waits(grown),

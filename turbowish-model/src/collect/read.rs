@@ -139,7 +139,7 @@ impl Ledger {
             Captured::Now(reading) => reading,
             Captured::Kept(number) => self.read_kept(number, &mut rows),
         };
-        let mut share = Share::new(&self.paths, self.tick(), into);
+        let mut share = Share::new(&self.paths, (self.tick(), self.thread()), into);
         for (path, words) in &rows {
             share.counters(*path, words);
         }

@@ -45,6 +45,10 @@ row! {
         waited_ns: u64 [sum];
         /// Longest single wait that ended since the start of accounting.
         max_wait_ns: u64 [max];
+        /// Time since that wait ended; `None` if there was none, or its poll is still in progress.
+        max_wait_ago_ns: Option<u64> [first];
+        /// Name of its task, which may have ended since; `None` if it is not known.
+        max_wait_task: Option<String> [first];
         /// `waited_ns` as a share of the proc's `yielded_ns`, in millionths.
         share_ppm: u64 [sum];
         /// Calls dropped while suspended here.
@@ -52,6 +56,12 @@ row! {
         /// Duration of each wait that ended here, in the window.
         await_wait: Distribution [samples];
     }
+    merged also by |into, other| {
+        if other.max_wait_ns > into.max_wait_ns {
+            into.max_wait_ago_ns = other.max_wait_ago_ns;
+            into.max_wait_task.clone_from(&other.max_wait_task);
+        }
+    };
 }
 
 /// The other times of the table have no prefix, either.

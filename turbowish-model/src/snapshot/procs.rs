@@ -4,6 +4,7 @@ use alloc::borrow::Cow;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use super::Spot;
 use super::alert::PartyKind;
 use super::column::Unit::{Average, Bytes, Count, Duration, Place, Rate, Share, Text, Trend};
 use super::column::{Column, Family, Heading, Row, Value, attribute, given};
@@ -42,6 +43,17 @@ row! {
         max_poll_ns: u64 [max];
         /// The longest poll is still in progress.
         max_poll_open: bool [first];
+        /// Longest finished poll since the start of accounting.
+        max_ever_ns: u64 [max];
+        /// Time since that poll ended.
+        max_ever_ago_ns: Option<u64> [first];
+        /// Where that poll was: `w1` for a worker, else the name of its thread; `None` if the
+        /// thread has ended.
+        max_ever_on: Option<String> [first];
+        /// Name of the task, which may have ended since; `None` if it is not known.
+        max_ever_task: Option<String> [first];
+        /// The await point at which the call had waited before that poll; `None` in its first poll.
+        max_ever_after: Option<Spot> [first];
         /// Calls created.
         calls: u64 [sum];
         /// Polls started.
@@ -85,6 +97,12 @@ row! {
     merged also by |into, other| {
         if other.max_poll_ns > into.max_poll_ns {
             into.max_poll_open = other.max_poll_open;
+        }
+        if other.max_ever_ns > into.max_ever_ns {
+            into.max_ever_ago_ns = other.max_ever_ago_ns;
+            into.max_ever_on.clone_from(&other.max_ever_on);
+            into.max_ever_task.clone_from(&other.max_ever_task);
+            into.max_ever_after.clone_from(&other.max_ever_after);
         }
     };
 }

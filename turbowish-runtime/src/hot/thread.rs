@@ -183,7 +183,7 @@ fn enroll(epoch: u32) -> Option<()> {
         }
     };
     let fresh = Arc::new(ThreadLedger {
-        ledger: Ledger::new(epoch, &THREADS.paths),
+        ledger: Ledger::new(epoch, &THREADS.paths).on_thread(index),
         index,
         name,
         os_id: os_thread::id(),
@@ -255,7 +255,7 @@ fn stray(epoch: u32, slot: &mut Option<Arc<ThreadLedger>>) -> Option<&ThreadLedg
     if !fits {
         let index = THREADS.count.fetch_add(1, Ordering::Relaxed);
         let fresh = Arc::new(ThreadLedger {
-            ledger: Ledger::new(epoch, &THREADS.paths),
+            ledger: Ledger::new(epoch, &THREADS.paths).on_thread(index),
             index,
             name: ENDED.into(),
             os_id: None,

@@ -53,8 +53,12 @@ impl Monitor {
     }
 
     /// The rows of await points: nothing has looked for idle waits.
-    pub(super) fn awaits<N: Names>(&self, assembly: &Assembly<'_, N>) -> Vec<AwaitRow> {
-        assembly.awaits(&|_, _| None)
+    pub(super) fn awaits<N: Names>(
+        &self,
+        assembly: &Assembly<'_, N>,
+        name: &dyn Fn(u64) -> Option<String>,
+    ) -> Vec<AwaitRow> {
+        assembly.awaits(&|_, _| None, name)
     }
 
     /// Tasks of the application's runtimes that are the heartbeat: there is none.

@@ -105,9 +105,13 @@ impl Monitor {
     }
 
     /// The rows of await points, with the idle waits that the scans have seen.
-    pub(super) fn awaits<N: Names>(&self, assembly: &Assembly<'_, N>) -> Vec<AwaitRow> {
+    pub(super) fn awaits<N: Names>(
+        &self,
+        assembly: &Assembly<'_, N>,
+        name: &dyn Fn(u64) -> Option<String>,
+    ) -> Vec<AwaitRow> {
         let watch = self.watch();
-        assembly.awaits(&|proc, site| watch.idle.at(proc, site))
+        assembly.awaits(&|proc, site| watch.idle.at(proc, site), name)
     }
 
     /// What a scan does to find idle waits.

@@ -104,6 +104,7 @@ impl Monitor {
         snapshot.process.runtime_tasks = all.map(|all| all.max(live.total()));
         snapshot.tasks.total = live.total();
         snapshot.tasks.matched = live.total();
+        self.fill_procs_and_awaits(&mut snapshot, &assembly, query, (&threads, switched.epoch));
         self.fill_others(&mut snapshot, &assembly);
         snapshot.process.own_cost = self.own_cost(&assembly, snapshot.process.uptime_ns);
         if query.tasks.is_some() || query.resources.is_some() {
@@ -121,10 +122,25 @@ impl Monitor {
         Ok(snapshot)
     }
 
-    /// Fills in the tables other than those of tasks and resources.
+    /// Fills in the tables of procs and await points: with the names of those who had the longest
+    /// polls and waits, if the query asks for either table.
+    fn fill_procs_and_awaits(
+        &self,
+        snapshot: &mut Snapshot,
+        assembly: &Assembly<'_, Registry>,
+        query: &Query,
+        (threads, epoch): (&[ThreadNow], u32),
+    ) {
+        let is_asked = query.procs.is_some() || query.awaits.is_some();
+        let known = is_asked.then(|| NameTable::of(assembly, &[], threads, epoch));
+        let task = |id| known.as_ref()?.name(id);
+        let thread = |number| known.as_ref()?.thread(number);
+        snapshot.procs.rows = assembly.procs(&|poll| [thread(poll.thread), task(poll.task)]);
+        snapshot.awaits.rows = self.awaits(assembly, &task);
+    }
+
+    /// Fills in the tables other than those of procs, await points, tasks and resources.
     fn fill_others(&self, snapshot: &mut Snapshot, assembly: &Assembly<'_, Registry>) {
-        snapshot.procs.rows = assembly.procs();
-        snapshot.awaits.rows = self.awaits(assembly);
         snapshot.counters.rows = assembly.counters();
         snapshot.delays.rows = assembly.delays();
         snapshot.slowest.rows = assembly.slowest();

@@ -251,10 +251,14 @@ impl<'a> NameTable<'a> {
         if by & THREAD == 0 {
             return self.name(by);
         }
-        // The name of an ended thread is unknown.
-        let thread = by as u32;
+        Some(format!("thread {}", self.thread(by as u32)?))
+    }
+
+    /// Name of a worker as in the list of workers, else of a thread; `None` for an ended one, whose
+    /// name is unknown.
+    pub(super) fn thread(&self, thread: u32) -> Option<String> {
         let name = self.threads.get(&thread)?;
-        Some(format!("thread {}", self.worker(thread, name)))
+        Some(self.worker(thread, name))
     }
 
     /// Name of a live or ended task; `None` for 0.

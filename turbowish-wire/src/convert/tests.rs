@@ -133,6 +133,10 @@ impl Distinct {
         ProcRow {
             trend_ppm: vec![self.number(), 0, self.number()],
             max_poll_open: true,
+            max_ever_ago_ns: Some(self.number()),
+            max_ever_on: Some(self.text()),
+            max_ever_task: Some(self.text()),
+            max_ever_after: Some(self.spot()),
             call_running: self.distribution(),
             call_inclusive: self.distribution(),
             call_wall: self.distribution(),
@@ -293,6 +297,8 @@ impl Distinct {
     fn await_row(&mut self) -> AwaitRow {
         AwaitRow {
             place: self.place(),
+            max_wait_ago_ns: Some(self.number()),
+            max_wait_task: Some(self.text()),
             await_wait: self.distribution(),
             ..self.plain()
         }

@@ -467,6 +467,21 @@ pub struct ProcRow {
     /// Time between creation and end per ended call; absent from a process that does not tell.
     #[prost(message, optional, tag = "32")]
     pub call_wall: ::core::option::Option<Distribution>,
+    /// Longest finished poll since the start of accounting; 0 from a process that does not tell.
+    #[prost(uint64, tag = "33")]
+    pub max_ever_ns: u64,
+    /// Time since it ended.
+    #[prost(uint64, optional, tag = "34")]
+    pub max_ever_ago_ns: ::core::option::Option<u64>,
+    /// w1 for a worker, else the name of its thread; absent if that has ended.
+    #[prost(string, optional, tag = "35")]
+    pub max_ever_on: ::core::option::Option<::prost::alloc::string::String>,
+    /// Name of its task, which may be over; absent if it is not known.
+    #[prost(string, optional, tag = "36")]
+    pub max_ever_task: ::core::option::Option<::prost::alloc::string::String>,
+    /// Where the call had waited before it; absent in its first poll.
+    #[prost(message, optional, tag = "37")]
+    pub max_ever_after: ::core::option::Option<Spot>,
 }
 /// A proc whose polls contain polls of another one.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -799,6 +814,12 @@ pub struct AwaitRow {
     /// else, or not known.
     #[prost(string, tag = "10")]
     pub idle: ::prost::alloc::string::String,
+    /// Time since the longest wait ended; absent if there was none.
+    #[prost(uint64, optional, tag = "11")]
+    pub max_wait_ago_ns: ::core::option::Option<u64>,
+    /// Name of its task, which may be over; absent if it is not known.
+    #[prost(string, optional, tag = "12")]
+    pub max_wait_task: ::core::option::Option<::prost::alloc::string::String>,
 }
 /// Rows of resources.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -2325,6 +2346,7 @@ impl crate::weight::Weighed for ProcRow {
                 (28, Field::Many(<Attribute as Weighed>::shape)),
                 (29, Field::Numbers),
                 (32, Field::One(<Distribution as Weighed>::shape)),
+                (37, Field::One(<Spot as Weighed>::shape)),
             ],
         };
         &SHAPE

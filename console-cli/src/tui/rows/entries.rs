@@ -202,8 +202,8 @@ impl Entry for AwaitRow {
         Link::Proc(self.proc.clone())
     }
 
-    fn detail(&self, _: Style) -> String {
-        detail::await_point(self)
+    fn detail(&self, style: Style) -> String {
+        detail::await_point(self, style.micro)
     }
 
     fn spot(&self) -> Option<Spot> {

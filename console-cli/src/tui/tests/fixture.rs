@@ -82,11 +82,14 @@ fn file(proc: &str) -> String {
 
 /// The last minute of a proc that runs at this share now: up and down by a third, what runs seldom
 /// only now.
+fn seldom(path: &str) -> bool {
+    path.starts_with("kv::snapshot") || path.starts_with("kv::wal")
+}
+
 fn trend(path: &str, ppm: u64) -> Vec<u64> {
-    let seldom = path.starts_with("kv::snapshot") || path.starts_with("kv::wal");
     let cell = |at: u64| match at {
         19 => ppm,
-        _ if seldom => 0,
+        _ if seldom(path) => 0,
         at => ppm * (70 + (at * 7 + path.len() as u64) % 4 * 9) / 100,
     };
     (0..20).map(cell).collect()
@@ -122,6 +125,11 @@ fn proc(scripted: &Scripted) -> ProcRow {
         hold_ns: incl * MS,
         yielded_ns: yielded * 10 * MS,
         max_poll_ns: longest,
+        max_ever_ns: longest,
+        max_ever_ago_ns: seldom(path).then_some(2 * SECOND),
+        max_ever_on: Some("w1".to_owned()),
+        max_ever_task: Some("snapshot-1".to_owned()),
+        max_ever_after: Some(spot(("src/snapshot.rs", 97, 18))),
         calls,
         polls,
         live,
@@ -410,6 +418,8 @@ fn awaits() -> Vec<AwaitRow> {
         now,
         waited_ns: waited_ms * MS,
         max_wait_ns: max_us * US,
+        max_wait_ago_ns: (now == 0).then_some(12 * SECOND),
+        max_wait_task: (now == 0).then(|| "snapshot-1".to_owned()),
         share_ppm,
         cancelled: 0,
         await_wait: {

@@ -18,6 +18,8 @@ pub struct SiteStats {
     pub waited: u64,
     /// Longest wait that has ended.
     pub longest: u64,
+    /// When that was; behind `longest` while the poll that ended it is in progress.
+    pub longest_wait: LongestWait,
     /// Duration of the waits that have ended.
     pub ended: u64,
     /// Histogram of the waits that have ended.
@@ -58,6 +60,7 @@ impl SiteStats {
         self.left = self.left.wrapping_add(more.left);
         self.waited = self.waited.wrapping_add(more.waited);
         self.longest = self.longest.max(more.longest);
+        self.longest_wait.raise(&more.longest_wait);
         self.cancelled = self.cancelled.wrapping_add(more.cancelled);
         self.spurious = self.spurious.wrapping_add(more.spurious);
         self.operand = self.operand.max(more.operand);
@@ -84,6 +87,51 @@ pub struct EdgeStats {
     pub offspring: u64,
 }
 
+/// The longest wait at an await point since the start. Times are in ticks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LongestWait {
+    /// Duration; 0 if there was no wait.
+    pub waited: u64,
+    /// When it ended.
+    pub end: u64,
+    /// Id of the task; 0 if unknown, as that of a call that was dropped while it waited.
+    pub task: u64,
+}
+
+impl LongestWait {
+    /// Takes the place of a shorter one.
+    pub(crate) const fn raise(&mut self, other: &Self) {
+        if other.waited > self.waited {
+            *self = *other;
+        }
+    }
+}
+
+/// The longest finished poll of a proc since the start. Times are in ticks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LongestPoll {
+    /// Duration; 0 if there was no poll.
+    pub hold: u64,
+    /// When it ended.
+    pub end: u64,
+    /// Id of the task; 0 if unknown.
+    pub task: u64,
+    /// Await point plus one at which the call waited before; 0 if that is unknown, or there was
+    /// none, as in the first poll.
+    pub after: u32,
+    /// Number of the polling thread, as [`crate::account::ledger::Ledger::on_thread`] was told.
+    pub thread: u32,
+}
+
+impl LongestPoll {
+    /// Takes the place of a shorter one.
+    pub(crate) const fn raise(&mut self, other: &Self) {
+        if other.hold > self.hold {
+            *self = *other;
+        }
+    }
+}
+
 /// One proc's totals. Times are in ticks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProcStats {
@@ -97,6 +145,8 @@ pub struct ProcStats {
     pub recent_longest: u64,
     /// Longest poll in progress; 0 if there is none.
     pub open_longest: u64,
+    /// Longest finished poll since the start.
+    pub longest_poll: LongestPoll,
     /// Size of the largest future, in bytes.
     pub future_bytes: u64,
     /// Indexed by await point plus one; 0 is the unknown await point.
@@ -212,6 +262,7 @@ impl ProcStats {
         }
         self.recent_longest = self.recent_longest.max(other.recent_longest);
         self.open_longest = self.open_longest.max(other.open_longest);
+        self.longest_poll.raise(&other.longest_poll);
         self.future_bytes = self.future_bytes.max(other.future_bytes);
         if self.sites.len() < other.sites.len() {
             self.sites

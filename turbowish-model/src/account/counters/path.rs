@@ -10,6 +10,7 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use alloc::boxed::Box;
 use once_cell::race::OnceBox;
 
+use crate::account::aggregate::{LongestPoll, LongestWait};
 use crate::account::histogram::{Buckets, Histogram, add, raise};
 use crate::account::ledger::Charge;
 use crate::account::sync::{AtomicU32, AtomicU64, fence};
@@ -106,10 +107,24 @@ pub(crate) enum Word {
     NeverPolled,
     /// Calls that ended in their first poll, with something nested in it.
     Immediate,
+
+    /// Of the longest poll since the start: its end, its task, and the await point plus one after
+    /// which it began.
+    LongestEnd,
+    LongestTask,
+    LongestAfter,
+    SpanLongestEnd,
+    SpanLongestTask,
+    SpanLongestAfter,
+    /// End and task of the longest wait.
+    LongestWaitEnd,
+    LongestWaitTask,
+    SpanLongestWaitEnd,
+    SpanLongestWaitTask,
 }
 
 /// Number of words.
-pub(crate) const WORDS: usize = Word::Immediate as usize + 1;
+pub(crate) const WORDS: usize = Word::SpanLongestWaitTask as usize + 1;
 
 /// A histogram of one path. A value that belongs to several populations is recorded once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -165,22 +180,53 @@ impl Default for Kept {
     }
 }
 
-/// The words that keep the longest polls: in the reader's tick, that tick, before it, ever.
-type LongestWords = [Word; 4];
-/// Those of spans.
-pub(crate) const SPANS: LongestWords = [
-    Word::SpanLongest,
-    Word::SpanTicks,
-    Word::SpanLastLongest,
-    Word::SpanLongestEver,
+/// The words that keep the longest polls.
+pub(crate) struct LongestWords {
+    /// The longest one in the reader's tick, that tick, and the longest one in the tick before.
+    longest: Word,
+    ticks: Word,
+    last: Word,
+    /// The longest one since the start: its length, end and task, and after which await it began.
+    ever: Word,
+    end: Word,
+    task: Word,
+    after: Word,
+}
+
+/// The words that keep the longest wait of one level, and that of spans: its length, end and task.
+const WAITS: [[Word; 3]; 2] = [
+    [
+        Word::LongestWait,
+        Word::LongestWaitEnd,
+        Word::LongestWaitTask,
+    ],
+    [
+        Word::SpanLongestWait,
+        Word::SpanLongestWaitEnd,
+        Word::SpanLongestWaitTask,
+    ],
 ];
-/// Those of polls of one level.
-pub(crate) const ALONE: LongestWords = [
-    Word::Longest,
-    Word::Ticks,
-    Word::LastLongest,
-    Word::LongestEver,
-];
+
+/// The words of the longest polls that are spans.
+pub(crate) const SPANS: LongestWords = LongestWords {
+    longest: Word::SpanLongest,
+    ticks: Word::SpanTicks,
+    last: Word::SpanLastLongest,
+    ever: Word::SpanLongestEver,
+    end: Word::SpanLongestEnd,
+    task: Word::SpanLongestTask,
+    after: Word::SpanLongestAfter,
+};
+/// The words of the longest polls of one level.
+pub(crate) const ALONE: LongestWords = LongestWords {
+    longest: Word::Longest,
+    ticks: Word::Ticks,
+    last: Word::LastLongest,
+    ever: Word::LongestEver,
+    end: Word::LongestEnd,
+    task: Word::LongestTask,
+    after: Word::LongestAfter,
+};
 
 impl Default for PathCounters {
     fn default() -> Self {
@@ -236,26 +282,38 @@ impl PathCounters {
         self.slow_from.store(units, Relaxed);
     }
 
-    /// Adds one poll to the longest ones. A poll no longer than the tick's longest cannot raise the
-    /// maximum since the start either.
+    /// Adds one poll to the longest ones of the tick. Returns whether it is the longest one since
+    /// the start. A poll no longer than the tick's longest is not.
     #[inline(always)]
-    pub(crate) fn longest(&self, of: &LongestWords, tick: u32, hold: u64) {
-        let [longest, ticks, _, ever] = *of;
-        if self.get(ticks) as u32 != tick {
+    pub(crate) fn longest(&self, of: &LongestWords, tick: u32, hold: u64) -> bool {
+        if self.get(of.ticks) as u32 != tick {
             self.turn(of, tick);
-        } else if hold <= self.get(longest) {
-            return;
+        } else if hold <= self.get(of.longest) {
+            return false;
         }
-        self.words[longest as usize].store(hold, Relaxed);
-        self.raise(ever, hold);
+        self.set(of.longest, hold);
+        hold > self.get(of.ever)
     }
 
     #[cold]
     #[inline(never)]
-    fn turn(&self, [longest, ticks, last, _]: &LongestWords, tick: u32) {
-        let before = self.get(*ticks);
-        self.words[*last as usize].store(self.get(*longest), Relaxed);
-        self.words[*ticks as usize].store(before << 32 | u64::from(tick), Relaxed);
+    fn turn(&self, of: &LongestWords, tick: u32) {
+        let before = self.get(of.ticks);
+        self.set(of.last, self.get(of.longest));
+        self.set(of.ticks, before << 32 | u64::from(tick));
+    }
+
+    /// Keeps the longest poll since the start.
+    pub(crate) fn keep_longest(&self, of: &LongestWords, poll: &LongestPoll) {
+        self.set(of.ever, poll.hold);
+        self.set(of.end, poll.end);
+        self.set(of.task, poll.task);
+        self.set(of.after, u64::from(poll.after));
+    }
+
+    #[inline(always)]
+    fn set(&self, word: Word, value: u64) {
+        self.words[word as usize].store(value, Relaxed);
     }
 
     /// Keeps the words as they are for the capture with this number, before the first change after
@@ -357,20 +415,30 @@ impl PathCounters {
         self.raise(Word::LongestCallWall, wall);
     }
 
-    /// Records an ended wait of this level alone.
+    /// Records an ended wait of this level alone. Returns whether it is the longest one.
     #[inline(always)]
-    pub(crate) fn charge_wait(&self, waited: u64) {
+    #[must_use]
+    pub(crate) fn charge_wait(&self, waited: u64) -> bool {
         self.add(Word::EndedWaits, waited);
-        self.raise(Word::LongestWait, waited);
         self.record(Shared::Wait, waited);
+        waited > self.get(Word::LongestWait)
     }
 
-    /// Records an ended wait of every level of a span.
+    /// Records an ended wait of every level of a span. Returns whether it is the longest one.
     #[inline(always)]
-    pub(crate) fn charge_span_wait(&self, waited: u64) {
+    #[must_use]
+    pub(crate) fn charge_span_wait(&self, waited: u64) -> bool {
         self.add(Word::SpanWaits, waited);
-        self.raise(Word::SpanLongestWait, waited);
         self.record(Shared::SpanWait, waited);
+        waited > self.get(Word::SpanLongestWait)
+    }
+
+    /// Keeps the longest wait.
+    pub(crate) fn keep_longest_wait(&self, is_span: bool, wait: &LongestWait) {
+        let [waited, end, task] = WAITS[usize::from(is_span)];
+        self.set(waited, wait.waited);
+        self.set(end, wait.end);
+        self.set(task, wait.task);
     }
 
     /// All words. The caller reads them under the seqlock.
@@ -411,11 +479,28 @@ impl PathReading {
     }
 
     /// Longest poll in the reader's tick or the one before.
-    pub(crate) fn recent(&self, [longest, ticks, last, _]: &LongestWords, tick: u32) -> u64 {
-        let ticks = self.get(*ticks);
-        let at = [(ticks as u32, *longest), ((ticks >> 32) as u32, *last)];
+    pub(crate) fn recent(&self, of: &LongestWords, tick: u32) -> u64 {
+        let ticks = self.get(of.ticks);
+        let at = [(ticks as u32, of.longest), ((ticks >> 32) as u32, of.last)];
         let recent = at.into_iter().filter(|(at, _)| tick.wrapping_sub(*at) <= 1);
         recent.map(|(_, word)| self.get(word)).max().unwrap_or(0)
+    }
+
+    /// Longest poll since the start, on this thread.
+    pub(crate) fn longest(&self, of: &LongestWords, thread: u32) -> LongestPoll {
+        LongestPoll {
+            hold: self.get(of.ever),
+            end: self.get(of.end),
+            task: self.get(of.task),
+            after: self.get(of.after) as u32,
+            thread,
+        }
+    }
+
+    /// Longest wait on this thread.
+    pub(crate) fn longest_wait(&self, is_span: bool) -> LongestWait {
+        let [waited, end, task] = WAITS[usize::from(is_span)].map(|word| self.get(word));
+        LongestWait { waited, end, task }
     }
 
     /// Whether nothing was recorded on this path and thread.

@@ -86,8 +86,8 @@ impl Ledger {
         self.reuse.store(REUSE_NONE, Relaxed);
         let row = self.row(unit);
         row.subtract(Word::Waited, hold);
-        row.charge_wait(waited);
-        row.longest(&ALONE, self.time.tick.load(Relaxed), hold);
+        self.end_wait_of(row, false, frame, waited);
+        self.longest(row, &ALONE, (frame, || call.site()), hold);
         row.add(Word::Waits, 1);
         record_alone(row, &charge(hold, nested));
         let passes = is_again && place & (DIRECT | LINKED) == DIRECT | LINKED;

@@ -95,7 +95,7 @@ impl Ledger {
         if stays {
             let (since, start) = (frame.suspended.load(Relaxed), frame.start.load(Relaxed));
             row.add(waits.waited, start.wrapping_sub(t));
-            waits.charge(row, start.saturating_sub(since));
+            self.end_wait_of(row, waits.is_span, frame, start.saturating_sub(since));
         } else {
             self.end_wait(frame, place);
             row.subtract(waits.waited, t);
@@ -104,11 +104,11 @@ impl Ledger {
         call.suspend(t);
         call.set_unit(unit);
         if place & OVER != 0 {
-            row.longest(&ALONE, self.time.tick.load(Relaxed), charge.hold);
+            self.longest(row, &ALONE, (frame, || stood), charge.hold);
             row.add(Word::Waits, 1);
             record_alone(row, charge);
         } else {
-            row.longest(&SPANS, self.time.tick.load(Relaxed), charge.hold);
+            self.longest(row, &SPANS, (frame, || stood), charge.hold);
             record_span(row, charge);
         }
         if place & UNCHANGED == 0 && self.shown.quiet.load(Relaxed) == 0 {
@@ -144,7 +144,7 @@ impl Ledger {
         row.add(Word::FirstPolls, 1);
         row.add(Word::FirstHold, charge.hold);
         row.add(Word::FirstEnds, t);
-        row.longest(&ALONE, self.time.tick.load(Relaxed), charge.hold);
+        self.longest(row, &ALONE, (frame, || 0), charge.hold);
         record_nested(row, charge);
         row.record_poll(charge, Shared::Leaf, Shared::Nested);
         call.suspend(t);
@@ -194,7 +194,7 @@ impl Ledger {
     ) {
         self.end_wait(frame, place);
         let row = self.row(frame.path.load(Relaxed));
-        row.longest(&ALONE, self.time.tick.load(Relaxed), charge.hold);
+        self.longest(row, &ALONE, (frame, || stood), charge.hold);
         if place & FIRST != 0 {
             self.end_only(call, (frame, row), place, charge, t, outcome);
         } else if outcome == Outcome::Ready {
@@ -358,7 +358,7 @@ impl Ledger {
         let charge = self.close(frame, place, depth, t, true);
         self.end_wait(frame, place);
         let row = self.row(frame.path.load(Relaxed));
-        row.longest(&ALONE, self.time.tick.load(Relaxed), charge.hold);
+        self.longest(row, &ALONE, (frame, || 0), charge.hold);
         self.count(row, place, frame.start.load(Relaxed));
         record_alone(row, &charge);
         (frame.key.load(Relaxed), charge)
@@ -441,7 +441,7 @@ impl Ledger {
             let (row, waits) = (self.row(unit), WaitWords::of(place));
             row.add(waits.waited, start);
             row.subtract(waits.open, 1);
-            waits.charge(row, start.saturating_sub(since));
+            self.end_wait_of(row, waits.is_span, frame, start.saturating_sub(since));
         }
     }
 
@@ -500,16 +500,6 @@ impl WaitWords {
                 open: Word::SpanOpen,
                 is_span: true,
             }
-        }
-    }
-
-    /// Records an ended wait.
-    #[inline(always)]
-    fn charge(&self, row: &PathCounters, waited: u64) {
-        if self.is_span {
-            row.charge_span_wait(waited);
-        } else {
-            row.charge_wait(waited);
         }
     }
 }

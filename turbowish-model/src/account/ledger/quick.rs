@@ -238,7 +238,7 @@ impl Ledger {
         row.add(Word::FirstPolls, 1);
         row.add(Word::FirstHold, hold);
         row.add(Word::FirstEnds, t);
-        row.longest(&ALONE, self.time.tick.load(Relaxed), hold);
+        self.longest(row, &ALONE, (frame, || 0), hold);
         if nested != 0 {
             row.add(Word::Nested, nested);
         }
@@ -292,8 +292,8 @@ impl Ledger {
         row.add(Word::SpanPolls, 1);
         row.add(Word::SpanHold, hold);
         row.subtract(Word::SpanWaited, hold);
-        row.charge_span_wait(waited);
-        row.longest(&SPANS, self.time.tick.load(Relaxed), hold);
+        self.end_wait_of(row, true, frame, waited);
+        self.longest(row, &SPANS, (frame, || call.site()), hold);
         if nested != 0 {
             row.add(Word::SpanNested, nested);
         }
@@ -335,7 +335,7 @@ impl Ledger {
         row.add(Word::OnlyPolls, 1);
         row.add(Word::OnlyHold, hold);
         row.raise(Word::OnlyLongest, hold);
-        row.longest(&ALONE, self.time.tick.load(Relaxed), hold);
+        self.longest(row, &ALONE, (frame, || 0), hold);
         row.record(Shared::Single, hold);
         call.end();
         let caller = self.frames.in_place(depth.wrapping_sub(1));
@@ -368,7 +368,7 @@ impl Ledger {
         row.add(Word::LastPolls, 1);
         row.add(Word::LastHold, hold);
         row.add(Word::LastEnds, start + hold);
-        row.longest(&ALONE, self.time.tick.load(Relaxed), hold);
+        self.longest(row, &ALONE, (frame, || call.site()), hold);
         if nested != 0 {
             row.add(Word::Nested, nested);
         }

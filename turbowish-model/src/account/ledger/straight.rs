@@ -7,6 +7,7 @@ use core::sync::atomic::Ordering::Relaxed;
 use super::Ledger;
 use super::frame::{MARKED, OVER, REUSE_UNCHANGED, ROOT};
 use super::slow::Stand;
+use crate::account::aggregate::LongestWait;
 use crate::account::append_vec::AppendVec;
 use crate::account::call::{Call, MARK};
 use crate::account::paths::{PathId, PathKind};
@@ -243,7 +244,12 @@ impl Ledger {
         }
         if unit != 0 {
             let waited = t.saturating_sub(suspended);
-            self.row(unit).charge_wait(waited);
+            let row = self.row(unit);
+            if row.charge_wait(waited) {
+                // The call may be dropped by anyone.
+                let (end, task) = (t, 0);
+                row.keep_longest_wait(false, &LongestWait { waited, end, task });
+            }
         }
     }
 

@@ -3,7 +3,7 @@
 
 use crate::account::aggregate::{Aggregate, ProcStats};
 use crate::account::counters::{
-    ALONE, OTHERS, PathCounters, PathReading, Population, SPANS, Shared, Sum, Word,
+    ALONE, LongestWords, OTHERS, PathCounters, PathReading, Population, SPANS, Shared, Sum, Word,
 };
 use crate::account::histogram::Buckets;
 use crate::account::paths::{PathId, PathKind, Paths};
@@ -67,6 +67,7 @@ pub(super) fn levels(paths: &Paths, row: PathId, mut each: impl FnMut(Level)) {
 pub(super) struct Share<'a> {
     paths: &'a Paths,
     tick: u32,
+    thread: u32,
     into: &'a mut Aggregate,
 }
 
@@ -78,8 +79,17 @@ struct Polls {
 }
 
 impl<'a> Share<'a> {
-    pub(super) const fn new(paths: &'a Paths, tick: u32, into: &'a mut Aggregate) -> Self {
-        Self { paths, tick, into }
+    pub(super) const fn new(
+        paths: &'a Paths,
+        (tick, thread): (u32, u32),
+        into: &'a mut Aggregate,
+    ) -> Self {
+        Self {
+            paths,
+            tick,
+            thread,
+            into,
+        }
     }
 
     /// Adds the words of a row.
@@ -93,10 +103,16 @@ impl<'a> Share<'a> {
         }
     }
 
-    fn longest(&mut self, level: Level, words: &PathReading, of: &[Word; 4]) {
+    fn longest(&mut self, level: Level, words: &PathReading, of: &LongestWords) {
+        let mut longest = words.longest(of, self.thread);
+        if !level.is_innermost {
+            // A caller has stood still in the poll.
+            longest.after = level.site;
+        }
         let stats = self.into.proc(level.proc);
         stats.recent_longest = stats.recent_longest.max(words.recent(of, self.tick));
-        raise(stats, Population::PollHold, words.get(of[3]));
+        raise(stats, Population::PollHold, longest.hold);
+        stats.longest_poll.raise(&longest);
     }
 
     /// One level of the spans of a row.
@@ -120,6 +136,7 @@ impl<'a> Share<'a> {
         site.left = site.left.wrapping_add(spans.wrapping_sub(open));
         site.waited = site.waited.wrapping_add(waited);
         site.longest = site.longest.max(words.get(Word::SpanLongestWait));
+        site.longest_wait.raise(&words.longest_wait(true));
         site.ended = site.ended.wrapping_add(words.get(Word::SpanWaits));
     }
 
@@ -239,6 +256,7 @@ impl<'a> Share<'a> {
         site.left = site.left.wrapping_add(begun.wrapping_sub(open));
         site.waited = site.waited.wrapping_add(waited);
         site.longest = site.longest.max(words.get(Word::LongestWait));
+        site.longest_wait.raise(&words.longest_wait(false));
         site.ended = site.ended.wrapping_add(words.get(Word::EndedWaits));
     }
 
