@@ -110,7 +110,8 @@ fn longest(row: &ProcRow, beside: &DetailContext<'_>) -> Vec<RichLine> {
         .say(format!(" since the start {}", beside.time(row.max_ever_ns)))
         .say(format!(" on {on} {at}"));
     if let Some(task) = &row.max_ever_task {
-        line = line.say(", in task ").task(Some(task));
+        // No link: most are over by the time that somebody looks.
+        line = line.say(format!(", in task {task}"));
     }
     let Some(after) = &row.max_ever_after else {
         return vec![line];
