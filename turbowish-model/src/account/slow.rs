@@ -3,9 +3,9 @@
 //! A call keeps no time per await point. But it knows since when it stands at the present one, and
 //! how long it has lived. So a call that has lived longer than nearly all calls of its proc is
 //! followed from then on: whenever it leaves an await point, the time that it stood there is noted
-//! down beside it, in a table that all threads share ([`open_calls`]). At its end the sums are
+//! down beside it, in a table that all threads share (`open_calls`). At its end the sums are
 //! added to the counters of its proc, in a class of calls with about the same wall time
-//! ([`SlowClasses`]). The reader knows from the histogram of wall times which classes are the
+//! (`SlowClasses`). The reader knows from the histogram of wall times which classes are the
 //! slowest calls of a window, and adds these up.
 //!
 //! What a call did before it was followed is not lost unseen: wall time without the sums is *not
