@@ -335,6 +335,15 @@ fn rows_wait_while_keys_are_pressed() {
 }
 
 #[test]
+fn a_record_tells_the_time_of_its_longest_poll_by_its_own_rows() {
+    let mut state = attached((120, 40));
+    press(&mut state, "/ s n a p s h o t : : w r i t e Enter Enter");
+    assert!(screen(&state).contains("at 17:04:29"), "the table's rows");
+    arrives(&mut state, kv());
+    assert!(screen(&state).contains("at 17:04:29"), "its own");
+}
+
+#[test]
 fn a_frozen_display_stands_and_its_tables_still_answer() {
     let mut state = attached((80, 24));
     press(&mut state, "Space");

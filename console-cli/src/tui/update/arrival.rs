@@ -113,6 +113,7 @@ fn show(state: &mut State, mut snapshot: Snapshot) {
             slowest: take(&mut snapshot.slowest),
             resources: take(&mut snapshot.resources),
             window_ns: snapshot.window_ns,
+            at_unix_ns: snapshot.at_unix_ns,
             ..Snapshot::default()
         };
         state.visit.near = Some(Box::new(near));
