@@ -49,7 +49,7 @@ export XDG_RUNTIME_DIR=$work
 list() {
     local pid=$1 count=0
     until grep -q '^waiting' "$work/out"; do sleep 0.1; done
-    while target/release/turbowish query tasks "$pid" --limit 1000 >"$work/rows"; do
+    while target/release/turbowish query tasks "$pid" --limit 1000 >"$work/rows" 2>/dev/null; do
         count=$((count + 1))
     done
     echo "queries $count" >"$work/queries"
