@@ -52,7 +52,7 @@ list() {
     while target/release/turbowish query tasks "$pid" --limit 1000 >"$work/rows" 2>/dev/null; do
         count=$((count + 1))
     done
-    echo "queries $count" >"$work/queries"
+    echo "$count" >"$work/queries"
 }
 
 least() {
@@ -71,5 +71,5 @@ for run in $(seq "$pairs"); do
     wait "$lister"
     plain=$(least task "$work/plain") armed=$(least task "$work/out")
     printf '%-6s %18d %18d %+10d %22d %10d\n' "$run" "$plain" "$armed" $((armed - plain)) \
-        "$(least longest "$work/out")" "$(sed 's/queries //' "$work/queries")"
+        "$(least longest "$work/out")" "$(<"$work/queries")"
 done

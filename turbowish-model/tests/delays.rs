@@ -9,6 +9,7 @@ use turbowish_model::account::delays::{Culprit, DelayKey, DelayStats};
 use turbowish_model::account::ledger::{Ledger, Start};
 use turbowish_model::account::paths::Paths;
 use turbowish_model::collect::history::{History, Totals};
+use turbowish_testing::numbers::Numbers;
 
 /// A clock's reading long after the machine was started.
 const BOOT: u64 = 5_000_000_000_000_000;
@@ -160,19 +161,6 @@ fn a_window_has_the_delays_of_its_time() {
     let behind = key(2, Culprit::Proc(1));
     assert_eq!(delays(Some(250)), [(behind, stats(1, 70))]);
     assert_eq!(delays(None), [(behind, stats(2, 130))]);
-}
-
-/// Numbers that are the same in every run.
-struct Numbers(u64);
-
-impl Numbers {
-    /// One below `limit`.
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % limit
-    }
 }
 
 /// What the oracle knows of a thread.

@@ -9,6 +9,7 @@ use turbowish_model::account::call::{Call, PollEnd, ProcKey};
 use turbowish_model::account::ledger::{Ledger, Start};
 use turbowish_model::account::paths::Paths;
 use turbowish_model::account::slow::{SlowLimit, SlowPart, class_of};
+use turbowish_testing::numbers::Numbers;
 
 /// A clock's reading long after the machine was started.
 const BOOT: u64 = 5_000_000_000_000_000;
@@ -51,23 +52,6 @@ fn sums(ledgers: &[Ledger], proc: u32) -> Sums {
     let sums = stats.into_iter().flat_map(|stats| stats.slow.iter());
     sums.map(|(class, part, value)| ((class, part), value))
         .collect()
-}
-
-/// Numbers that are the same in every run.
-struct Numbers(u64);
-
-impl Numbers {
-    /// One below `limit`.
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % limit
-    }
-
-    fn once_in(&mut self, n: u64) -> bool {
-        self.below(n) == 0
-    }
 }
 
 /// A time at a place, from the end of the poll in which the call came there to the beginning of the

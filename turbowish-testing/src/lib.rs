@@ -7,6 +7,7 @@
 //!   [`mock`] is an executor whose streams have every kind of event.
 //! - [`check`] compares the occupancy vectors with a replay or with a live process, and
 //!   [`event_file`] reads and writes streams as files.
+//! - [`numbers`] are the same in every run.
 //! - [`situations`] builds the situations on which alerts are tested.
 
 pub mod accountant;
@@ -14,6 +15,7 @@ pub mod check;
 pub mod event_file;
 pub mod mock;
 pub mod names;
+pub mod numbers;
 pub mod replay;
 pub mod situations;
 pub mod streams;

@@ -32,14 +32,10 @@ pub(crate) fn polled(ledger: &Ledger, proc: u32) {
         proc,
         by: (here.proc, here.site),
     };
-    let polls = never_polled::after_end();
-    // The number may be too small by as many as threads are here.
-    if polls.len() >= LIMIT && !polls.contains_key(&kind) {
-        return dropped::detail();
-    }
-    let mut polls = polls.entry(kind).or_default();
-    polls.times += 1;
-    polls.task = here.task;
+    dropped::add_within(never_polled::after_end(), LIMIT, kind, |polls| {
+        polls.times += 1;
+        polls.task = here.task;
+    });
 }
 
 /// Returns the count of each kind.

@@ -53,14 +53,9 @@ fn count() {
         })
     });
     let Some(place) = place.flatten() else { return };
-    let yields = never_polled::forced_yields();
-    if let Some(mut times) = yields.get_mut(&place) {
-        *times += 1;
-    } else if yields.len() < LIMIT {
-        *yields.entry(place).or_default() += 1;
-    } else {
-        dropped::detail();
-    }
+    dropped::add_within(never_polled::forced_yields(), LIMIT, place, |times| {
+        *times += 1
+    });
 }
 
 /// Number of root polls by place.

@@ -2,7 +2,6 @@
 //! mistake is decided by the monitor.
 
 use std::sync::LazyLock;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use dashmap::DashMap;
 use turbowish_model::account::ledger::Ledger;
@@ -25,14 +24,12 @@ pub(crate) struct NeverPolled {
 /// [polls that have used up their budget](crate::hot::forced_yield).
 struct DropCounts {
     by_kind: LazyLock<DashMap<NeverPolled, u64>>,
-    kinds: AtomicUsize,
     after_end: LazyLock<DashMap<PollAfterEnd, PollsAfterEnd>>,
     forced_yields: LazyLock<DashMap<ForcedYield, u64>>,
 }
 
 static COUNTS: DropCounts = DropCounts {
     by_kind: LazyLock::new(|| DashMap::with_shard_amount(SHARDS)),
-    kinds: AtomicUsize::new(0),
     after_end: LazyLock::new(|| DashMap::with_shard_amount(SHARDS)),
     forced_yields: LazyLock::new(|| DashMap::with_shard_amount(SHARDS)),
 };
@@ -42,7 +39,7 @@ const SHARDS: usize = 64;
 /// Maximum number of distinct kinds counted.
 const LIMIT: usize = 65_536;
 
-/// DropCounts a call of `proc`, created by a call of `maker`, that was dropped on this thread
+/// Counts a call of `proc`, created by a call of `maker`, that was dropped on this thread
 /// before its first poll.
 #[cold]
 pub(crate) fn unpolled(ledger: &Ledger, proc: u32, maker: Option<u32>) {
@@ -55,13 +52,7 @@ pub(crate) fn unpolled(ledger: &Ledger, proc: u32, maker: Option<u32>) {
         by: (by, here.site),
         by_maker: maker == Some(by),
     };
-    if let Some(mut times) = COUNTS.by_kind.get_mut(&drop) {
-        *times += 1;
-    } else if COUNTS.kinds.fetch_add(1, Ordering::Relaxed) < LIMIT {
-        *COUNTS.by_kind.entry(drop).or_default() += 1;
-    } else {
-        dropped::detail();
-    }
+    dropped::add_within(&COUNTS.by_kind, LIMIT, drop, |times| *times += 1);
 }
 
 /// Returns the count of each place.

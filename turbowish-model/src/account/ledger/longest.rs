@@ -40,7 +40,8 @@ impl Ledger {
             end: self.time.last.load(Relaxed),
             task: self.task_of(frame),
             after: stood,
-            thread: self.thread(),
+            // The reader knows whose counters it reads.
+            ..LongestPoll::default()
         };
         row.keep_longest(of, &poll);
     }
