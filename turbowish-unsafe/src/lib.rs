@@ -2,6 +2,7 @@
 //! is sound.
 
 pub mod atomic_location;
+pub mod counter;
 #[cfg(unix)]
 pub mod fork;
 #[cfg(unix)]

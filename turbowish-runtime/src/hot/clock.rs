@@ -1,28 +1,68 @@
 //! The clock: raw ticks on the poll path, nanoseconds only for readers.
 
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use quanta::Clock;
 use turbowish_model::account::time::Scale;
+use turbowish_unsafe::counter;
 
-static CLOCK: OnceLock<Clock> = OnceLock::new();
+/// The clock of this process.
+struct ProcessClock {
+    clock: OnceLock<Clock>,
+    /// Whether the clock's raw ticks are those of the processor's counter, as it is.
+    is_counter: AtomicBool,
+}
+
+static CLOCK: ProcessClock = ProcessClock {
+    clock: OnceLock::new(),
+    is_counter: AtomicBool::new(false),
+};
 
 /// Calibrates the clock once; takes about a millisecond.
 pub(crate) fn start() -> &'static Clock {
-    CLOCK.get_or_init(Clock::new)
+    CLOCK.clock.get_or_init(|| {
+        let clock = Clock::new();
+        CLOCK
+            .is_counter
+            .store(is_counter(&clock), Ordering::Relaxed);
+        clock
+    })
+}
+
+/// Whether each reading of the clock lies between two of the counter.
+fn is_counter(clock: &Clock) -> bool {
+    const READINGS: usize = 16;
+    (0..READINGS).all(|_| {
+        let before = counter::read();
+        let raw = clock.raw();
+        let after = counter::read();
+        before.is_some_and(|before| before <= raw) && after.is_some_and(|after| raw <= after)
+    })
 }
 
 /// Replaces the machine's clock, before anything has started it.
 #[cfg(test)]
 pub(crate) fn install(clock: Clock) -> bool {
-    CLOCK.set(clock).is_ok()
+    CLOCK.clock.set(clock).is_ok()
 }
 
 /// Current time in ticks; 0 before [`start`].
 #[cfg(not(test))]
-#[inline]
+#[inline(always)]
 pub(crate) fn ticks() -> u64 {
-    CLOCK.get().map_or(0, Clock::raw)
+    if CLOCK.is_counter.load(Ordering::Relaxed)
+        && let Some(ticks) = counter::read()
+    {
+        return ticks;
+    }
+    ticks_of_clock()
+}
+
+#[cold]
+#[inline(never)]
+fn ticks_of_clock() -> u64 {
+    CLOCK.clock.get().map_or(0, Clock::raw)
 }
 
 /// Current time in ticks, or the machine's time if a test asks for it.
@@ -31,7 +71,7 @@ pub(crate) fn ticks() -> u64 {
     static MACHINE: std::sync::LazyLock<Clock> = std::sync::LazyLock::new(Clock::new);
     match BY_ITSELF.load(std::sync::atomic::Ordering::Relaxed) {
         true => MACHINE.raw(),
-        false => CLOCK.get().map_or(0, Clock::raw),
+        false => ticks_of_clock(),
     }
 }
 
