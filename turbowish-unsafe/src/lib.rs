@@ -5,6 +5,7 @@ pub mod atomic_location;
 pub mod counter;
 #[cfg(unix)]
 pub mod fork;
+pub mod local;
 #[cfg(unix)]
 pub mod lock;
 pub mod own;

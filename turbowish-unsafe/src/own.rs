@@ -1,17 +1,16 @@
 //! A shared object that a thread reaches with one load: for thread-locals without a destructor,
-//! which the compiler addresses without asking whether they still exist.
+//! which exist until their thread has ended.
 
 use std::cell::Cell;
 use std::ptr;
 use std::sync::Arc;
-use std::thread::LocalKey;
 
 /// A thread's own reference to a shared object, or none.
 #[derive(Debug)]
 pub struct Own<T> {
     /// From [`Arc::into_raw`], or null.
     object: Cell<*const T>,
-    /// Number of [`with`] in progress.
+    /// Number of [`Own::with`] in progress.
     users: Cell<u32>,
 }
 
@@ -47,7 +46,7 @@ impl<T> Own<T> {
     /// Refers to another object. Returns the one before.
     ///
     /// # Errors
-    /// Within [`with`], or after one that has unwound: returns `object`.
+    /// Within [`Own::with`], or after one that has unwound: returns `object`.
     pub fn replace(&self, object: Option<Arc<T>>) -> Result<Option<Arc<T>>, Option<Arc<T>>> {
         if self.users.get() != 0 {
             return Err(object);
@@ -57,41 +56,40 @@ impl<T> Own<T> {
         // SAFETY: It is from `Arc::into_raw`, and its reference count goes to the caller.
         Ok((!before.is_null()).then(|| unsafe { Arc::from_raw(before) }))
     }
-}
 
-/// Runs `f` with the object to which this thread refers; `None` if there is none.
-#[inline(always)]
-pub fn with<T, R>(own: &'static LocalKey<Own<T>>, f: impl FnOnce(&T) -> R) -> Option<R> {
-    with_fitting(own, |_| true, || None, f)
-}
-
-/// Like [`with`], with an object that fits. If there is none, `replace` may bring one; it returns
-/// `None` if it does not.
-#[inline(always)]
-pub fn with_fitting<T, R>(
-    own: &'static LocalKey<Own<T>>,
-    fits: impl Fn(&T) -> bool,
-    replace: impl FnOnce() -> Option<()>,
-    f: impl FnOnce(&T) -> R,
-) -> Option<R> {
-    // SAFETY: A pointer from `enter` is null or from `Arc::into_raw`, and its `Own` has one
-    // reference count until `replace`, which refuses as long as there is a user.
-    let is_fit = |object: *const T| unsafe { object.as_ref() }.is_some_and(&fits);
-    // Small closures: the compiler inlines no large ones here.
-    let mut object = own.with(Own::enter);
-    if !is_fit(object) {
-        own.with(Own::leave);
-        replace()?;
-        object = own.with(Own::enter);
-        if !is_fit(object) {
-            object = ptr::null();
-        }
+    /// Runs `f` with the object to which this thread refers; `None` if there is none.
+    #[inline(always)]
+    pub fn with<R>(&self, f: impl FnOnce(&T) -> R) -> Option<R> {
+        self.with_fitting(|_| true, || None, f)
     }
-    // SAFETY: As above: the last `enter` has no `leave` yet.
-    let result = unsafe { object.as_ref() }.map(f);
-    // If `f` unwinds there is a user for ever, and the object stays.
-    own.with(Own::leave);
-    result
+
+    /// Like [`Own::with`], with an object that fits. If there is none, `replace` may bring one; it
+    /// returns `None` if it does not.
+    #[inline(always)]
+    pub fn with_fitting<R>(
+        &self,
+        fits: impl Fn(&T) -> bool,
+        replace: impl FnOnce() -> Option<()>,
+        f: impl FnOnce(&T) -> R,
+    ) -> Option<R> {
+        // SAFETY: A pointer from `enter` is null or from `Arc::into_raw`, and its `Own` has one
+        // reference count until `replace`, which refuses as long as there is a user.
+        let is_fit = |object: *const T| unsafe { object.as_ref() }.is_some_and(&fits);
+        let mut object = self.enter();
+        if !is_fit(object) {
+            self.leave();
+            replace()?;
+            object = self.enter();
+            if !is_fit(object) {
+                object = ptr::null();
+            }
+        }
+        // SAFETY: As above: the last `enter` has no `leave` yet.
+        let result = unsafe { object.as_ref() }.map(f);
+        // If `f` unwinds there is a user for ever, and the object stays.
+        self.leave();
+        result
+    }
 }
 
 #[cfg(test)]
@@ -99,7 +97,7 @@ mod tests {
     use std::panic::{AssertUnwindSafe, catch_unwind};
     use std::sync::Arc;
 
-    use super::{Own, with, with_fitting};
+    use super::Own;
 
     thread_local! {
         static OWN: Own<i32> = const { Own::new() };
@@ -112,7 +110,7 @@ mod tests {
     #[test]
     fn an_object_lives_as_long_as_it_is_referred_to() {
         let object = Arc::new(7);
-        let look = || with(&OWN, |&it| it);
+        let look = || OWN.with(|own| own.with(|&it| it));
         assert_eq!(look(), None);
         assert_eq!(replace(Some(object.clone())), Ok(None));
         assert_eq!((look(), Arc::strong_count(&object)), (Some(7), 2));
@@ -125,7 +123,7 @@ mod tests {
         let positive = |&it: &i32| it > 0;
         let look = |next: i32| {
             let replace = || replace(Some(Arc::new(next))).ok().map(drop);
-            with_fitting(&OWN, positive, replace, |&it| it)
+            OWN.with(|own| own.with_fitting(positive, replace, |&it| it))
         };
         assert_eq!(look(-1), None);
         assert_eq!(look(7), Some(7));
@@ -136,11 +134,13 @@ mod tests {
     #[test]
     fn an_object_in_use_stays() {
         let _ = replace(Some(Arc::new(7)));
-        with(&OWN, |_| assert_eq!(replace(None), Err(None)));
-        let unwound = catch_unwind(AssertUnwindSafe(|| with(&OWN, |_| panic!("expected"))));
+        OWN.with(|own| own.with(|_| assert_eq!(replace(None), Err(None))));
+        let unwound = catch_unwind(AssertUnwindSafe(|| {
+            OWN.with(|own| own.with(|_| panic!("expected")))
+        }));
         assert!(unwound.is_err());
         assert_eq!(replace(None), Err(None));
-        assert_eq!(with(&OWN, |&it| it), Some(7));
+        assert_eq!(OWN.with(|own| own.with(|&it| it)), Some(7));
         // Nothing refers to it any more, and the test leaks nothing.
         OWN.with(|own| own.users.set(0));
         assert!(replace(None).is_ok());

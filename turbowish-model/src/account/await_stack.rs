@@ -73,6 +73,9 @@ const SEARCH: usize = 256;
 /// Level of a removed frame.
 const BLANK: u32 = 0xffff;
 
+/// Levels from here on cannot be told apart.
+pub(crate) const LEVEL_LIMIT: u32 = BLANK;
+
 /// One thread's await stack. Single writer; no other thread reads it.
 #[derive(Default)]
 #[repr(C)]
@@ -94,16 +97,32 @@ impl AwaitStack {
     pub(crate) fn push(&self, level: u32, proc: u32, place: u32, since: u64) {
         let len = self.len();
         match self.steps.in_place(len) {
-            Some(step) if level < BLANK => {
-                // The flag and the await point are at the same bits in both.
-                let place =
-                    u64::from(proc) << 32 | u64::from(level << 16 | place & (SITE | DIRECT));
-                step.place.store(place, Relaxed);
-                step.since.store(since, Relaxed);
-                self.len.store(len + 1, Relaxed);
-            }
+            Some(step) if level < BLANK => self.push_into(step, level, proc, place, since),
             _ => self.push_far(level, proc, place, since),
         }
+    }
+
+    /// Room for one more frame in place.
+    #[inline(always)]
+    pub(crate) fn room(&self) -> Option<&AwaitFrameCell> {
+        self.steps.in_place(self.len())
+    }
+
+    /// Pushes a frame into that room; its level is below [`LEVEL_LIMIT`].
+    #[inline(always)]
+    pub(crate) fn push_into(
+        &self,
+        room: &AwaitFrameCell,
+        level: u32,
+        proc: u32,
+        place: u32,
+        since: u64,
+    ) {
+        // The flag and the await point are at the same bits in both.
+        let place = u64::from(proc) << 32 | u64::from(level << 16 | place & (SITE | DIRECT));
+        room.place.store(place, Relaxed);
+        room.since.store(since, Relaxed);
+        self.len.store(self.len() + 1, Relaxed);
     }
 
     #[inline(never)]

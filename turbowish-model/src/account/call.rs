@@ -456,12 +456,13 @@ impl Call {
         self.set_passes(passes);
     }
 
-    /// Charges the last poll. Returns the running time of all polls and their inclusive time.
+    /// The running time of all polls and their inclusive time, together with these of the last one.
     #[inline(always)]
-    pub(crate) const fn charge_last(&mut self, running: u64, inclusive: u64) -> [u64; 2] {
-        self.running = self.running.wrapping_add(running);
-        self.inclusive = self.inclusive.wrapping_add(inclusive);
-        [self.running, self.inclusive]
+    pub(crate) const fn with_last(&self, running: u64, inclusive: u64) -> [u64; 2] {
+        [
+            self.running.wrapping_add(running),
+            self.inclusive.wrapping_add(inclusive),
+        ]
     }
 
     /// The part of the inclusive time that the caller does not know of.

@@ -4,6 +4,7 @@
 
 mod pages;
 mod path;
+mod quick;
 mod site;
 
 use core::sync::atomic::Ordering::Relaxed;
@@ -12,6 +13,7 @@ use once_cell::race::OnceBox;
 
 pub(crate) use self::pages::{Pages, chunks};
 pub(crate) use self::path::{ALONE, LongestWords, PathCounters, PathReading, SPANS, Shared, Word};
+pub(crate) use self::quick::PollBuckets;
 use self::site::SiteCounters;
 use crate::account::aggregate::ProcStats;
 use crate::account::append_vec::AppendVec;

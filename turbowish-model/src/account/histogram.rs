@@ -58,6 +58,13 @@ impl Default for Histogram {
 }
 
 impl Histogram {
+    /// The counter of a value, if there is one already.
+    #[inline(always)]
+    pub(crate) fn bucket(&self, value: u64) -> Option<&AtomicU64> {
+        let (octave, sub) = split(value);
+        self.near.get(octave)?.get().map(|octave| &octave.0[sub])
+    }
+
     /// Counts one value. Only the single writer may call this.
     #[inline]
     pub fn record(&self, value: u64) {

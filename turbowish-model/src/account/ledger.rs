@@ -20,6 +20,7 @@ mod poll;
 mod poll_end;
 mod publish;
 mod quick;
+mod quick_end;
 mod side_effects;
 mod slow;
 mod straight;
@@ -36,13 +37,14 @@ pub(crate) use self::frame::{COUNTED_BEFORE, FIRST, Frame, OVER, ROOT};
 pub use self::frame::{Charge, Opened, Start};
 use self::frame::{REUSE_DOWN, REUSE_NONE, REUSE_UNCHANGED, REUSE_UP};
 pub use self::publish::TakenStack;
+pub use self::quick_end::Unwritten;
 pub use self::side_effects::{ChainHead, Marked};
 use self::slow::LastReady;
 pub use self::straight::PollSpan;
 use self::straight::StraightPolls;
 use crate::account::aggregate::{ANOMALIES, Anomaly};
 use crate::account::append_vec::AppendVec;
-use crate::account::await_stack::AwaitStack;
+use crate::account::await_stack::{AwaitStack, LEVEL_LIMIT};
 use crate::account::call::{Call, DIRECT, Origin, Outcome, ProcKey, SITE};
 use crate::account::counters::{PROC_LIMIT, Pages, PathCounters, ProcCounters, Word, chunks};
 use crate::account::histogram::add;
@@ -308,6 +310,19 @@ impl Ledger {
             Some(bottom) if bottom.has(ROOT) => depth - base,
             _ => depth - base + self.skipped(base),
         }
+    }
+
+    /// Same as [`Ledger::level`], unless it is very far from the root.
+    #[inline(always)]
+    fn level_in_place(&self, depth: u32) -> Option<u32> {
+        let base = self.base.load(Relaxed);
+        let bottom = self.frames.in_place(base)?;
+        let skipped = match bottom.has(ROOT) {
+            true => 0,
+            false => self.paths.level(bottom.path.load(Relaxed)),
+        };
+        let level = depth - base + skipped;
+        (level < LEVEL_LIMIT).then_some(level)
     }
 
     /// Calls of the task whose first frame is at `base`, from its root on, that have no frame.

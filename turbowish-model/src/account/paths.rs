@@ -4,11 +4,11 @@
 //! of the task. A thread's counters are kept by path, so that one record of the innermost call can
 //! be shared out to all of its callers by the reader.
 //!
-//! The table is shared by all threads of a process. Entries are only added. Finding one costs two
-//! loads; adding one takes no lock.
+//! The table is shared by all threads of a process. Entries are only added. Finding the first one
+//! of a bucket costs two loads; adding one takes no lock.
 
 use alloc::boxed::Box;
-use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
+use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicU32, AtomicU64};
 
 use once_cell::race::OnceBox;
@@ -125,7 +125,7 @@ pub(crate) const PATH_IDS: u32 = FIXED + 1 + PATH_LIMIT;
 #[derive(Default)]
 struct PathEntry {
     key: AtomicU64,
-    /// The next entry of the same bucket.
+    /// The entry of the same bucket that was added before.
     next: AtomicU32,
     /// Distance from the root, shifted by one; the lowest bit is [`AGAIN`].
     facts: AtomicU32,
@@ -134,13 +134,24 @@ struct PathEntry {
 /// Another call of the same proc is further out in the task.
 const AGAIN: u32 = 1;
 
-/// The last entry of each bucket.
-struct PathBuckets([AtomicU32; 1 << BUCKET_BITS]);
+/// The entries of which the keys have this hash.
+#[derive(Default)]
+struct PathBucket {
+    /// Key of the first one; 0 until its id is there.
+    key: AtomicU64,
+    id: AtomicU32,
+    /// The last one.
+    last: AtomicU32,
+}
 
-impl Default for PathBuckets {
-    fn default() -> Self {
-        Self([const { AtomicU32::new(0) }; 1 << BUCKET_BITS])
-    }
+const BUCKETS: usize = 1 << BUCKET_BITS;
+
+type PathBuckets = [PathBucket; BUCKETS];
+
+/// All buckets, made on the heap: a program's thread may have a small stack.
+fn new_buckets() -> Result<Box<PathBuckets>, Box<[PathBucket]>> {
+    let buckets: Box<[PathBucket]> = (0..BUCKETS).map(|_| PathBucket::default()).collect();
+    buckets.try_into()
 }
 
 struct PathPage([PathEntry; PAGE]);
@@ -313,29 +324,34 @@ impl Paths {
             .filter(|&proc| proc != NOBODY)
     }
 
-    /// Finds a path, if it was added before and is the last one of its bucket.
+    /// Finds a path, if it was added before and is the first one of its bucket.
     #[inline(always)]
     pub(crate) fn known(&self, key: PathKey) -> Option<PathId> {
-        let id = self.buckets.get()?.0[key.hash()].load(Acquire);
-        (self.entry(id)?.key.load(Relaxed) == key.0).then_some(id)
+        let bucket = &self.buckets.get()?[key.hash()];
+        // Acquire: with the key comes its id. They do not change any more.
+        (bucket.key.load(Acquire) == key.0).then(|| bucket.id.load(Relaxed))
     }
 
     /// Finds or adds a path; `None` if the table is full.
     #[inline]
     pub fn intern(&self, key: PathKey) -> Option<PathId> {
-        let head = &self.buckets.get_or_init(Box::default).0[key.hash()];
-        let first = head.load(Acquire);
-        match self.find(first, 0, key) {
+        let buckets = self.buckets.get_or_try_init(new_buckets).ok()?;
+        let bucket = &buckets[key.hash()];
+        if bucket.key.load(Acquire) == key.0 {
+            return Some(bucket.id.load(Relaxed));
+        }
+        let last = bucket.last.load(Acquire);
+        match self.find(last, 0, key) {
             Some(id) => Some(id),
-            None => self.add(head, first, key),
+            None => self.add(bucket, last, key),
         }
     }
 
-    /// Searches a bucket from `first` up to but without `last`.
+    /// Searches a bucket from the entry `from` back to but without `until`.
     #[inline]
-    fn find(&self, first: PathId, last: PathId, key: PathKey) -> Option<PathId> {
-        let mut id = first;
-        while id != last {
+    fn find(&self, from: PathId, until: PathId, key: PathKey) -> Option<PathId> {
+        let mut id = from;
+        while id != until {
             let entry = self.entry(id)?;
             if entry.key.load(Relaxed) == key.0 {
                 return Some(id);
@@ -346,7 +362,7 @@ impl Paths {
     }
 
     #[cold]
-    fn add(&self, head: &AtomicU32, first: PathId, key: PathKey) -> Option<PathId> {
+    fn add(&self, bucket: &PathBucket, last: PathId, key: PathKey) -> Option<PathId> {
         let count = |len: u32| (len < self.limit).then_some(len + 1);
         let at = self.len.fetch_update(Relaxed, Relaxed, count).ok()?;
         let page = self.pages[at as usize / PAGE].get_or_init(Box::default);
@@ -354,19 +370,24 @@ impl Paths {
         entry.key.store(key.0, Relaxed);
         entry.facts.store(self.facts_of(key), Relaxed);
         let id = FIXED + 1 + at;
-        let mut first = first;
+        let mut last = last;
         loop {
-            entry.next.store(first, Relaxed);
+            entry.next.store(last, Relaxed);
             // Release: who finds the id also finds the entry.
-            match head.compare_exchange(first, id, AcqRel, Acquire) {
+            match bucket.last.compare_exchange(last, id, AcqRel, Acquire) {
+                Ok(0) => {
+                    bucket.id.store(id, Relaxed);
+                    bucket.key.store(key.0, Release);
+                    return Some(id);
+                }
                 Ok(_) => return Some(id),
                 Err(now) => {
                     // Another thread has added an entry. If it is this one, the own entry is never
                     // found, and lost.
-                    if let Some(other) = self.find(now, first, key) {
+                    if let Some(other) = self.find(now, last, key) {
                         return Some(other);
                     }
-                    first = now;
+                    last = now;
                 }
             }
         }

@@ -30,7 +30,7 @@ use self::branch::{close_branch, open_branch, reopen_branch, suspend_branch};
 use self::create::create;
 pub use self::entered::{Entered, enter};
 pub(crate) use self::nested::{is_child, learn};
-use self::quick::{begin_quick, end_quick};
+use self::quick::{PollShape, begin_quick, end_quick, end_shaped};
 #[cfg(test)]
 pub(crate) use self::reading::REUSE;
 use self::reading::reused;
@@ -43,7 +43,7 @@ use crate::hot::pause::{self, PausedPoll};
 use crate::hot::probe::Probe;
 use crate::hot::proc::{Proc, StaticProc};
 use crate::hot::task::CoveredTask;
-use crate::hot::thread::ThreadLedger;
+use crate::hot::thread::{Here, ThreadLedger};
 use crate::hot::{after_end, child, clock, switch, thread};
 
 pin_project! {
@@ -135,17 +135,22 @@ where
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
         let this = self.project();
         let Owned { state, proc } = this.state;
-        let is_straight = straight::is_straight(&state.account);
+        let here = thread::here();
+        let is_straight = straight::is_straight(here, &state.account);
         // Built here and closed in place: a guard that is moved would be copied through memory.
         let mut open = OpenPoll {
             state,
             epoch: if is_straight { NO_EPOCH } else { 0 },
-            depth: if is_straight { STRAIGHT } else { CLOSED },
+            depth: CLOSED,
+            shape: match is_straight {
+                true => PollShape::Straight,
+                false => PollShape::Any,
+            },
             waker: PollWaker::Inherited,
         };
         let mut lent = BorrowedWaker::same(cx.waker());
         if !is_straight && switch::concerns_polls() {
-            match begin(&mut open, proc.proc(), size_of::<F>(), cx.waker()) {
+            match begin(here, &mut open, proc.proc(), size_of::<F>(), cx.waker()) {
                 Ok(given) => lent = given,
                 Err(PausedPoll { .. }) => return Poll::Pending,
             }
@@ -153,11 +158,12 @@ where
         // One poll of the future for all cases: two would be compiled twice.
         let polled = this.future.poll(&mut Context::from_waker(lent.waker()));
         if open.epoch != 0 {
-            if open.epoch == NO_EPOCH && polled.is_pending() && straight::is_settled() {
+            if open.epoch == NO_EPOCH && polled.is_pending() && here.is_settled() {
                 std::mem::forget(open);
                 return polled;
             }
             end(
+                here,
                 &mut open,
                 match &polled {
                     Poll::Pending => PollEnd::Pending,
@@ -180,12 +186,10 @@ impl<F, E, P: ProcRef> fmt::Debug for Call<F, E, P> {
 
 /// Depth of a poll without an open frame: not accounted, or already closed.
 const CLOSED: u32 = u32::MAX;
-/// Depth of a poll of a call that has nothing to do in it, and no frame.
-const STRAIGHT: u32 = u32::MAX - 1;
 /// In place of the epoch of such a poll, which nobody has asked for.
 const NO_EPOCH: u32 = u32::MAX;
 /// Depth of a poll of a task's root that has nothing to do in it, and no frame.
-const STRAIGHT_ROOT: u32 = u32::MAX - 2;
+const STRAIGHT_ROOT: u32 = u32::MAX - 1;
 
 /// Opens a frame, unless this poll is not accounted. Returns the waker for the poll.
 ///
@@ -196,6 +200,7 @@ const STRAIGHT_ROOT: u32 = u32::MAX - 2;
     reason = "both sides are Rust; in C's way it cannot unwind"
 )]
 extern "C" fn begin<'a, 'b>(
+    here: Here,
     open: &'b mut OpenPoll<'a>,
     proc: &'static Proc,
     bytes: usize,
@@ -208,7 +213,7 @@ extern "C" fn begin<'a, 'b>(
     open.epoch = epoch;
     // Each at the end, so that the compiler saves no register here.
     match open.state.task.is_none() && open.state.account.is_live(epoch) {
-        true => begin_call(open, proc, epoch, bytes, waker),
+        true => begin_call(here, open, proc, epoch, bytes, waker),
         false => begin_any(open, proc, epoch, bytes, waker),
     }
 }
@@ -220,6 +225,7 @@ extern "C" fn begin<'a, 'b>(
 )]
 #[inline(never)]
 extern "C" fn begin_call<'a, 'b>(
+    here: Here,
     open: &'b mut OpenPoll<'a>,
     proc: &'static Proc,
     epoch: u32,
@@ -227,11 +233,11 @@ extern "C" fn begin_call<'a, 'b>(
     waker: &'a Waker,
 ) -> Result<BorrowedWaker<'b>, PausedPoll> {
     let state = &mut *open.state;
-    let begun = thread::with_current(epoch, |thread| {
-        begin_quick(thread, state, proc, epoch, waker)
+    let begun = here.with_current(epoch, |thread| {
+        begin_quick(here, thread, state, proc, epoch, waker)
     });
-    if let Some(Some(depth)) = begun {
-        open.depth = depth;
+    if let Some(Some((depth, shape))) = begun {
+        (open.depth, open.shape) = (depth, shape);
         return Ok(BorrowedWaker::same(waker));
     }
     begin_any(open, proc, epoch, bytes, waker)
@@ -241,7 +247,7 @@ extern "C" fn begin_call<'a, 'b>(
 #[inline(always)]
 fn is_plain(thread: &ThreadLedger, open: &OpenPoll<'_>, waker: &Waker) -> bool {
     match thread.ledger.depth() {
-        0 => straight::is_below(&open.state.account, open.epoch),
+        0 => straight::is_below(thread::here(), &open.state.account, open.epoch),
         _ => !nested::is_suspect(thread, waker) && !thread.ledger.may_be_branch(),
     }
 }
@@ -256,10 +262,13 @@ fn begin_plain(
 ) -> bool {
     let ledger = &thread.ledger;
     let is_bottom = ledger.depth() == 0;
+    if !is_bottom && !open.state.account.is_polled() {
+        open.shape = PollShape::New;
+    }
     let Some(key) = proc.key(bytes) else {
         return false;
     };
-    straight::opened();
+    straight::opened(thread::here());
     let t = reused(ledger.still_down()).unwrap_or_else(clock::ticks);
     let start = Start {
         straight: is_bottom,
@@ -312,7 +321,7 @@ extern "C" fn begin_any<'a, 'b>(
             {
                 return Some(depth);
             }
-            straight::opened();
+            straight::opened(thread::here());
             if let Some(task) = covered
                 && let Some(depth) = reopen_branch(thread, (state, task), proc, waker, given)
             {
@@ -393,40 +402,23 @@ struct OpenPoll<'a> {
     state: &'a mut CallState,
     epoch: u32,
     depth: u32,
+    shape: PollShape,
     waker: PollWaker<'a>,
 }
 
 /// Closes the frame of a poll and charges its time.
-extern "C" fn end(open: &mut OpenPoll<'_>, end: PollEnd) {
-    if open.depth == STRAIGHT {
-        open.depth = CLOSED;
-        return straight::end(open.state, end);
-    }
+extern "C" fn end(here: Here, open: &mut OpenPoll<'_>, end: PollEnd) {
     // Each at the end, so that the compiler saves no register here.
-    match matches!(open.waker, PollWaker::Inherited) && open.depth < STRAIGHT_ROOT {
-        true => end_call(open, end),
-        false => end_any(open, end),
-    }
+    end_shaped(here, open, end);
 }
 
-/// Closes the frame of a poll that was given its caller's waker.
+/// Closes the frame of any poll, which ends at `read` if the clock was read.
+#[allow(
+    improper_ctypes_definitions,
+    reason = "both sides are Rust; in C's way it cannot unwind"
+)]
 #[inline(never)]
-extern "C" fn end_call(open: &mut OpenPoll<'_>, end: PollEnd) {
-    if switch::epoch() == Some(open.epoch) {
-        let (state, depth) = (&mut *open.state, open.depth);
-        let ended = thread::with_current(open.epoch, |thread| {
-            end_quick(&thread.ledger, &mut state.account, depth, end)
-        });
-        if ended == Some(true) {
-            open.depth = CLOSED;
-            return;
-        }
-    }
-    end_any(open, end);
-}
-
-#[inline(never)]
-extern "C" fn end_any(open: &mut OpenPoll<'_>, end: PollEnd) {
+extern "C" fn end_any(open: &mut OpenPoll<'_>, end: PollEnd, read: Option<u64>) {
     let depth = std::mem::replace(&mut open.depth, CLOSED);
     let state = &mut *open.state;
     let given = &mut open.waker;
@@ -443,7 +435,7 @@ extern "C" fn end_any(open: &mut OpenPoll<'_>, end: PollEnd) {
         }
     } else if is_current && matches!(given, PollWaker::Inherited) {
         thread::with_current(open.epoch, |thread| {
-            close_plain(thread, state, depth, end);
+            close_plain(thread, state, depth, (end, read));
         });
     } else if is_current {
         let closing = Closing { end, given };
@@ -464,18 +456,28 @@ extern "C" fn end_any(open: &mut OpenPoll<'_>, end: PollEnd) {
 
 /// Closes the frame of a call that belongs to its caller's task and was given its caller's waker.
 #[inline(never)]
-fn close_plain(thread: &ThreadLedger, state: &mut CallState, depth: u32, end: PollEnd) {
+fn close_plain(
+    thread: &ThreadLedger,
+    state: &mut CallState,
+    depth: u32,
+    (end, read): (PollEnd, Option<u64>),
+) {
     let ledger = &thread.ledger;
     let proc = ledger.proc_at(depth);
     let pending = end == PollEnd::Pending;
-    let still = if pending { ledger.still_up() } else { None };
-    let t = reused(still).unwrap_or_else(clock::ticks);
+    let t = read.unwrap_or_else(|| end_time(ledger, pending));
     ledger.poll_end(&mut state.account, depth, t, end);
     straight::closed(thread, depth, pending);
     events::call(|| CallEvent::PollEnd(end));
     if features::TOKIO && state.account.is_marked() {
         close_marked(ledger, state, proc, (depth, false), end);
     }
+}
+
+/// The time of an end.
+fn end_time(ledger: &Ledger, pending: bool) -> u64 {
+    let still = if pending { ledger.still_up() } else { None };
+    reused(still).unwrap_or_else(clock::ticks)
 }
 
 #[cold]
@@ -491,15 +493,18 @@ fn close_in(thread: &ThreadLedger, state: &mut CallState, depth: u32, closing: &
     let ledger = &thread.ledger;
     let end = closing.end;
     let pending = end == PollEnd::Pending;
-    if depth == 0 && straight::end_of_root(thread, state, closing) {
-        return;
+    let mut read = None;
+    if depth == 0 {
+        match straight::end_of_root(thread, state, closing) {
+            Ok(()) => return,
+            Err(unwritten) => read = unwritten,
+        }
     }
     if pending && depth != 0 && suspend_branch(thread, state, depth, closing.given) {
         return;
     }
     let proc = ledger.proc_at(depth);
-    let still = if pending { ledger.still_up() } else { None };
-    let t = reused(still).unwrap_or_else(clock::ticks);
+    let t = read.unwrap_or_else(|| end_time(ledger, pending));
     let charge = ledger.poll_end(&mut state.account, depth, t, end);
     straight::closed(thread, depth, pending);
     events::call(|| CallEvent::PollEnd(end));
@@ -546,7 +551,7 @@ impl Drop for OpenPoll<'_> {
 /// Closes a frame without a result.
 #[cold]
 extern "C" fn unwound(open: &mut OpenPoll<'_>) {
-    if open.depth == CLOSED {
+    if open.depth == CLOSED && open.shape != PollShape::Straight {
         return;
     }
     let how = if std::thread::panicking() {
@@ -554,5 +559,5 @@ extern "C" fn unwound(open: &mut OpenPoll<'_>) {
     } else {
         PollEnd::Torn
     };
-    end(open, how);
+    end(thread::here(), open, how);
 }

@@ -7,12 +7,14 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering}
 use std::sync::{Arc, LazyLock, Mutex, OnceLock};
 use std::thread::JoinHandle;
 
+use turbowish_model::account::call::Call as Account;
 use turbowish_model::account::delays::DELAY_MIN_NS;
 use turbowish_model::account::ledger::Ledger;
 use turbowish_model::account::metrics::Metrics;
 use turbowish_model::account::paths::Paths;
 use turbowish_model::account::task::FirstPollCell;
-use turbowish_unsafe::own::{self, Own};
+use turbowish_unsafe::local::Local;
+use turbowish_unsafe::own::Own;
 
 use crate::hot::clock;
 use crate::hot::origin::TaskOrigin;
@@ -57,10 +59,25 @@ impl ThreadLedger {
     }
 }
 
+/// What a thread looks at in each poll.
+struct ThreadWords {
+    /// The word of calls that have nothing to do in this poll.
+    straight: Cell<u32>,
+    /// The last thing that happened here is that a call ended pending whose callers have no frames.
+    settled: Cell<bool>,
+    ledger: Own<ThreadLedger>,
+}
+
 thread_local! {
     /// Whether this is a TurboWish thread.
     static OURS: Cell<bool> = const { Cell::new(false) };
-    static OWN: Own<ThreadLedger> = const { Own::new() };
+    static WORDS: ThreadWords = const {
+        ThreadWords {
+            straight: Cell::new(Account::NOT_STRAIGHT),
+            settled: Cell::new(false),
+            ledger: Own::new(),
+        }
+    };
     /// Dropped with the thread, so that the monitor can tell that the ledger has no writer any
     /// more.
     static EXIT: ThreadExit = const { ThreadExit };
@@ -74,7 +91,7 @@ struct ThreadExit;
 
 impl Drop for ThreadExit {
     fn drop(&mut self) {
-        let _ = OWN.with(|own| own.replace(None));
+        let _ = WORDS.with(|words| words.ledger.replace(None));
     }
 }
 
@@ -134,12 +151,62 @@ pub(crate) fn is_ours() -> bool {
     OURS.get()
 }
 
+/// This thread, as its polls find it.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub(crate) struct Here(Local<ThreadWords>);
+
+/// Finds this thread.
+#[inline(always)]
+pub(crate) fn here() -> Here {
+    Here(Local::of(&WORDS))
+}
+
+impl Here {
+    /// The word of calls that have nothing to do in this poll.
+    #[inline(always)]
+    pub(crate) fn straight(self) -> u32 {
+        self.0.with(|words| words.straight.get())
+    }
+
+    #[inline(always)]
+    pub(crate) fn set_straight(self, word: u32) {
+        self.0.with(|words| words.straight.set(word));
+    }
+
+    /// Whether the last thing that happened here is that a call ended pending whose callers have no
+    /// frames.
+    #[inline(always)]
+    pub(crate) fn is_settled(self) -> bool {
+        self.0.with(|words| words.settled.get())
+    }
+
+    /// Says whether what happens now is that.
+    #[inline(always)]
+    pub(crate) fn settle(self, is_settled: bool) {
+        self.0.with(|words| words.settled.set(is_settled));
+    }
+
+    /// Runs `f` with this thread's ledger if it is of `epoch`: for the ends of events that began
+    /// there.
+    #[inline(always)]
+    pub(crate) fn with_current<R>(
+        self,
+        epoch: u32,
+        f: impl FnOnce(&ThreadLedger) -> R,
+    ) -> Option<R> {
+        let of_epoch = |thread: &ThreadLedger| (thread.ledger.epoch() == epoch).then(|| f(thread));
+        self.0.with(|words| words.ledger.with(of_epoch)).flatten()
+    }
+}
+
 /// Runs `f` with this thread's ledger of `epoch`; `None` while the thread's storage is being torn
 /// down. `f` must not run user code.
 #[inline(always)]
 pub(crate) fn with<R>(epoch: u32, f: impl FnOnce(&ThreadLedger) -> R) -> Option<R> {
     let is_current = |thread: &ThreadLedger| thread.ledger.epoch() == epoch;
-    own::with_fitting(&OWN, is_current, || enroll(epoch), f)
+    let with = |words: &ThreadWords| words.ledger.with_fitting(is_current, || enroll(epoch), f);
+    here().0.with(with)
 }
 
 /// Runs `f` with the ledger for threads whose thread-local storage is gone; `None` if the epoch has
@@ -149,11 +216,10 @@ pub(crate) fn with_stray<R>(epoch: u32, f: impl FnOnce(&ThreadLedger) -> R) -> O
     stray(epoch, &mut lock(&THREADS.stray)).map(f)
 }
 
-/// Runs `f` with this thread's ledger if it is of `epoch`: for the ends of events that began there.
+/// Runs `f` with this thread's ledger if it is of `epoch`: see [`Here::with_current`].
 #[inline(always)]
 pub(crate) fn with_current<R>(epoch: u32, f: impl FnOnce(&ThreadLedger) -> R) -> Option<R> {
-    let of_epoch = |thread: &ThreadLedger| (thread.ledger.epoch() == epoch).then(|| f(thread));
-    own::with(&OWN, of_epoch).flatten()
+    here().with_current(epoch, f)
 }
 
 /// The paths that all threads share.
@@ -168,7 +234,8 @@ fn enroll(epoch: u32) -> Option<()> {
     if is_ours() || EXIT.try_with(|_| ()).is_err() {
         return None;
     }
-    let before = own::with(&OWN, |before| (before.index, before.name.clone()));
+    let name = |before: &ThreadLedger| (before.index, before.name.clone());
+    let before = WORDS.with(|words| words.ledger.with(name));
     let (index, name) = match before {
         Some(before) => before,
         None => {
@@ -196,7 +263,7 @@ fn enroll(epoch: u32) -> Option<()> {
         forced: AtomicU64::new(0),
     });
     let enrolled = list(&fresh)?;
-    let before = OWN.with(|own| own.replace(Some(fresh))).ok()?;
+    let before = WORDS.with(|words| words.ledger.replace(Some(fresh))).ok()?;
     drop(before);
     see_runtime();
     if enrolled >= FOLD_AT

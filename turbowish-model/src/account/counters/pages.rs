@@ -43,6 +43,14 @@ impl<T: Default, const CHUNKS: usize> Pages<T, CHUNKS> {
         make(chunk, number % CHUNK)
     }
 
+    /// The item with this number, if it is in use.
+    #[inline(always)]
+    pub(crate) fn known(&self, number: u32) -> Option<&T> {
+        let number = number as usize;
+        let chunk = self.0[number / CHUNK % CHUNKS].get()?;
+        chunk.0[number % CHUNK].get()
+    }
+
     /// Iterates over the items that are in use, with their numbers.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &T)> {
         let chunks = self.0.iter().enumerate();

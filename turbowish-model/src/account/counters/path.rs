@@ -183,8 +183,8 @@ impl Default for Kept {
 /// The words that keep the longest polls.
 pub(crate) struct LongestWords {
     /// The longest one in the reader's tick, that tick, and the longest one in the tick before.
-    longest: Word,
-    ticks: Word,
+    pub(super) longest: Word,
+    pub(super) ticks: Word,
     last: Word,
     /// The longest one since the start: its length, end and task, and after which await it began.
     ever: Word,
@@ -262,6 +262,16 @@ impl PathCounters {
     }
 
     #[inline(always)]
+    pub(super) fn word(&self, word: Word) -> &AtomicU64 {
+        &self.words[word as usize]
+    }
+
+    #[inline(always)]
+    pub(super) fn histogram(&self, shared: Shared) -> Option<&Histogram> {
+        self.histograms[shared as usize].get()
+    }
+
+    #[inline(always)]
     pub(crate) fn record(&self, shared: Shared, value: u64) {
         let slot = &self.histograms[shared as usize];
         match slot.get() {
@@ -316,11 +326,17 @@ impl PathCounters {
         self.words[word as usize].store(value, Relaxed);
     }
 
+    /// Whether the words are kept as they are for this capture, or were changed after it.
+    #[inline(always)]
+    pub(crate) fn is_kept_for(&self, capture: u32) -> bool {
+        self.kept_at.load(Relaxed) == capture
+    }
+
     /// Keeps the words as they are for the capture with this number, before the first change after
     /// it.
     #[inline(always)]
     pub(crate) fn keep_for(&self, capture: u32) {
-        if self.kept_at.load(Relaxed) != capture {
+        if !self.is_kept_for(capture) {
             self.keep(capture);
         }
     }
@@ -407,7 +423,7 @@ impl PathCounters {
     }
 
     #[inline(always)]
-    fn add_call(&self, running: u64, inclusive: u64, wall: u64) {
+    pub(super) fn add_call(&self, running: u64, inclusive: u64, wall: u64) {
         self.add(Word::CallRunning, running);
         self.add(Word::CallWall, wall);
         self.raise(Word::LongestCallRunning, running);

@@ -39,6 +39,16 @@ pub(crate) enum Captured<T> {
     Kept(u32),
 }
 
+impl Capture {
+    /// Number of the last capture that the thread has noticed; `None` if there is another one to
+    /// notice.
+    #[inline(always)]
+    pub(super) fn noticed(&self) -> Option<u32> {
+        let noticed = self.noticed.load(Relaxed);
+        (self.asked.load(Relaxed) == noticed).then_some(noticed)
+    }
+}
+
 impl Ledger {
     /// Notices that a capture was asked for. At the beginning of each event.
     #[inline(always)]

@@ -65,7 +65,7 @@ pub(crate) const LINKED: u32 = 1 << 28;
 pub(crate) const MARKED: u32 = 1 << 30;
 
 /// Flags of a frame that stay when its call moves to another await point.
-const KEPT: u32 = ROOT | OVER | FIRST | COUNTED_BEFORE | BRANCH | REPATHED | MARK | MARKED;
+pub(crate) const KEPT: u32 = ROOT | OVER | FIRST | COUNTED_BEFORE | BRANCH | REPATHED | MARK | MARKED;
 
 impl Frame {
     /// Sets the proc, and the length of the await stack when the frame is opened.

@@ -1,27 +1,21 @@
-//! What nearly all polls need, without anything else: the first poll of a call that its caller
-//! awaits, and a poll of the first call of a task that has something to do.
+//! The starts of nearly all polls, without anything else: the first poll of a call that its caller
+//! awaits, and a poll of the first call of a task that has something to do. Their ends are in
+//! `quick_end`.
 //!
 //! Each function here does what its general counterpart in `poll` does in that case, or does
 //! nothing and says so.
 
 use core::sync::atomic::Ordering::{Relaxed, Release};
 
-use super::frame::{
-    ARRIVED, BRANCH, COUNTED_BEFORE, Charge, FIRST, Frame, LINKED, OVER, REPATHED, REUSE_NONE,
-    REUSE_UP, ROOT,
-};
-use super::slow::LeavingPoll;
+use super::frame::{Charge, FIRST, Frame, OVER, REUSE_NONE, ROOT};
 use super::{FRAMES, Ledger, PollSpan};
-use crate::account::call::{Call, DIRECT, FORK, MARK, PENDING, SITE};
-use crate::account::counters::{ALONE, SPANS, Shared, Word};
+use crate::account::aggregate::Anomaly;
+use crate::account::call::{Call, DIRECT, SITE};
 use crate::account::histogram::add;
 use crate::account::paths::{PathKey, PathKind, Paths};
 
-/// Flags that make a poll anything but quick to end.
-const SPECIAL: u32 = COUNTED_BEFORE | MARK | REPATHED | BRANCH;
-
 /// A first poll, in that of the caller.
-const NEW: u32 = FIRST | OVER;
+pub(super) const NEW: u32 = FIRST | OVER;
 
 impl Ledger {
     /// Starts the first poll of a call that is created right where its caller awaits it. `proc` is
@@ -159,7 +153,19 @@ impl Ledger {
         frame.foreign.store(0, Relaxed);
         frame.carry.store(0, Relaxed);
         frame.set_proc(proc, self.shown.await_stack.len());
-        frame.start.store(self.clamp(t), Relaxed);
+        frame.start.store(self.clamp_in_place(t), Relaxed);
+    }
+
+    /// Same as [`Ledger::clamp`]. A call, however rare, would make its callers save registers.
+    #[inline(always)]
+    fn clamp_in_place(&self, t: u64) -> u64 {
+        let last = self.time.last.load(Relaxed);
+        if t < last {
+            add(&self.anomalies[Anomaly::ClockBackwards as usize], 1);
+            return last;
+        }
+        self.time.last.store(t, Relaxed);
+        t
     }
 
     /// Same as [`Ledger::arrive`], if the call has not waited before this poll. Returns whether it
@@ -178,219 +184,6 @@ impl Ledger {
         self.shown.moved.store(1, Relaxed);
         true
     }
-
-    /// The innermost frame and its place, if it is at `depth` and has none of the flags that are
-    /// `special`.
-    #[inline(always)]
-    pub(super) fn plain_top(&self, depth: u32, special: u32) -> Option<(&Frame, u32)> {
-        let frame = self.frames.in_place(depth)?;
-        let place = frame.place.load(Relaxed);
-        let is_plain = place & special == 0
-            && self.depth.load(Relaxed) == depth + 1
-            && frame.foreign.load(Relaxed) == 0;
-        is_plain.then_some((frame, place))
-    }
-
-    /// The time of a pending end, and whether it is that of what the call awaits, which has just
-    /// ended.
-    #[inline(always)]
-    pub(super) fn end_time(&self, now: impl FnOnce() -> u64) -> (u64, bool) {
-        match self.still_up() {
-            Some(t) => (t, true),
-            None => (now(), false),
-        }
-    }
-
-    /// Ends the innermost poll, at `depth`, as pending. Returns whether it was ended.
-    #[inline(always)]
-    pub fn suspend_awaited(&self, call: &mut Call, depth: u32, now: impl FnOnce() -> u64) -> bool {
-        let Some((frame, place)) = self.plain_top(depth, SPECIAL) else {
-            return false;
-        };
-        match place & (NEW | FORK) {
-            NEW => self.suspend_new(call, frame, place, depth, now),
-            FIRST if depth == 0 => self.suspend_new(call, frame, place, depth, now),
-            0 | FORK => return self.suspend_again(call, frame, place, depth, now),
-            _ => return false,
-        }
-        true
-    }
-
-    #[inline(always)]
-    fn suspend_new(
-        &self,
-        call: &mut Call,
-        frame: &Frame,
-        place: u32,
-        depth: u32,
-        now: impl FnOnce() -> u64,
-    ) {
-        let (t, is_again) = self.end_time(now);
-        let (start, nested) = (frame.start.load(Relaxed), frame.nested.load(Relaxed));
-        let carry = frame.carry.load(Relaxed);
-        let unit = self.unit(frame, place);
-        let writing = self.write();
-        let hold = self.clamp(t) - start;
-        let t = start + hold;
-        add(&self.time.events, 1);
-        self.depth.store(depth, Relaxed);
-        let row = self.row(unit);
-        row.add(Word::FirstPolls, 1);
-        row.add(Word::FirstHold, hold);
-        row.add(Word::FirstEnds, t);
-        self.longest(row, &ALONE, (frame, || 0), hold);
-        if nested != 0 {
-            row.add(Word::Nested, nested);
-        }
-        row.record_poll(&charge(hold, nested), Shared::Leaf, Shared::Nested);
-        let passes = is_again && place & (DIRECT | LINKED) == DIRECT | LINKED;
-        call.suspend_new(place, unit, t, [hold - nested, hold + carry, hold], passes);
-        if place & OVER == 0 {
-            self.pass(unit, hold, t);
-            self.reuse.store(REUSE_NONE, Relaxed);
-        } else if let Some(caller) = self.frames.in_place(depth.wrapping_sub(1)) {
-            let above = caller.place.load(Relaxed);
-            add(&caller.nested, hold);
-            let reuse = if above & DIRECT != 0 {
-                REUSE_UP
-            } else {
-                REUSE_NONE
-            };
-            self.reuse.store(reuse, Relaxed);
-            caller.place.store(above | LINKED, Relaxed);
-        }
-        if self.shown.quiet.load(Relaxed) == 0 {
-            let (level, proc) = (self.level(depth), frame.proc());
-            self.shown.await_stack.push(level, proc, place, t);
-        }
-        drop(writing);
-    }
-
-    /// A poll of the first call of a task that has something to do, and of all its callers.
-    #[inline(always)]
-    fn suspend_again(
-        &self,
-        call: &mut Call,
-        frame: &Frame,
-        place: u32,
-        depth: u32,
-        now: impl FnOnce() -> u64,
-    ) -> bool {
-        let unit = frame.unit.load(Relaxed);
-        if unit == 0 || depth != 0 || place & ARRIVED != 0 || self.shown.moved.load(Relaxed) != 0 {
-            return false;
-        }
-        let (t, is_again) = self.end_time(now);
-        let (start, nested) = (frame.start.load(Relaxed), frame.nested.load(Relaxed));
-        let waited = start.saturating_sub(frame.suspended.load(Relaxed));
-        let writing = self.write();
-        let hold = self.clamp(t) - start;
-        let t = start + hold;
-        add(&self.time.events, 1);
-        self.depth.store(0, Relaxed);
-        let row = self.row(unit);
-        row.add(Word::SpanPolls, 1);
-        row.add(Word::SpanHold, hold);
-        row.subtract(Word::SpanWaited, hold);
-        self.end_wait_of(row, true, frame, waited);
-        self.longest(row, &SPANS, (frame, || call.site()), hold);
-        if nested != 0 {
-            row.add(Word::SpanNested, nested);
-        }
-        row.record_poll(&charge(hold, nested), Shared::Span, Shared::SpanNested);
-        self.pass(unit, hold, t);
-        self.reuse.store(REUSE_UP, Relaxed);
-        let passes = is_again && place & (DIRECT | LINKED) == DIRECT | LINKED;
-        call.suspend_again(t, hold - nested, hold, passes);
-        drop(writing);
-        true
-    }
-
-    /// Ends the innermost poll, at `depth`, with which its call returns. Returns whether it was
-    /// ended.
-    #[inline(always)]
-    pub fn return_awaited(&self, call: &mut Call, depth: u32, now: impl FnOnce() -> u64) -> bool {
-        let Some((frame, place)) = self.plain_top(depth, SPECIAL) else {
-            return false;
-        };
-        let nested = frame.nested.load(Relaxed);
-        match place & NEW {
-            NEW if nested == 0 => self.return_new(call, frame, depth, now),
-            0 if depth == 0 => self.return_bottom(call, frame, place, nested, now),
-            _ => return false,
-        }
-        true
-    }
-
-    /// A call that returns in its first poll, with nothing nested in it.
-    #[inline(always)]
-    fn return_new(&self, call: &mut Call, frame: &Frame, depth: u32, now: impl FnOnce() -> u64) {
-        let t = now();
-        let (start, path) = (frame.start.load(Relaxed), frame.path.load(Relaxed));
-        let writing = self.write();
-        let hold = self.clamp(t) - start;
-        add(&self.time.events, 1);
-        self.depth.store(depth, Relaxed);
-        let row = self.row(path);
-        row.add(Word::OnlyPolls, 1);
-        row.add(Word::OnlyHold, hold);
-        row.raise(Word::OnlyLongest, hold);
-        self.longest(row, &ALONE, (frame, || 0), hold);
-        row.record(Shared::Single, hold);
-        call.end();
-        let caller = self.frames.in_place(depth.wrapping_sub(1));
-        if let Some(caller) = caller {
-            add(&caller.nested, hold);
-        }
-        self.leave(frame, caller);
-        drop(writing);
-    }
-
-    /// A call that had waited returns. It is a task's root, or its caller, which has done nothing
-    /// in this poll, goes on.
-    #[inline(always)]
-    fn return_bottom(
-        &self,
-        call: &mut Call,
-        frame: &Frame,
-        place: u32,
-        nested: u64,
-        now: impl FnOnce() -> u64,
-    ) {
-        let t = now();
-        let (start, path) = (frame.start.load(Relaxed), frame.path.load(Relaxed));
-        let carry = frame.carry.load(Relaxed);
-        let writing = self.write();
-        let hold = self.clamp(t) - start;
-        add(&self.time.events, 1);
-        self.end_wait(frame, place);
-        let row = self.row(path);
-        row.add(Word::LastPolls, 1);
-        row.add(Word::LastHold, hold);
-        row.add(Word::LastEnds, start + hold);
-        self.longest(row, &ALONE, (frame, || call.site()), hold);
-        if nested != 0 {
-            row.add(Word::Nested, nested);
-        }
-        let charge = charge(hold, nested);
-        row.record_poll(&charge, Shared::Leaf, Shared::Nested);
-        let [running, inclusive] = call.charge_last(hold - nested, hold + carry);
-        let age = call.lived(start + hold);
-        row.charge_call(running, inclusive, age);
-        if row.may_be_slow(age) {
-            let poll = LeavingPoll::new(place, call.site(), &charge, [age, start + hold]);
-            self.end_slow(row, call, frame, poll);
-        }
-        call.end();
-        if place & ROOT == 0 {
-            self.turn(call, frame, &charge);
-        } else {
-            self.depth.store(0, Relaxed);
-            self.pass(path, hold, start + hold);
-            self.leave(frame, None);
-        }
-        drop(writing);
-    }
 }
 
 /// What a poll is charged in which nothing foreign was nested.
@@ -402,5 +195,3 @@ pub(super) const fn charge(hold: u64, nested: u64) -> Charge {
         inclusive: hold,
     }
 }
-
-const _: () = assert!(PENDING & SPECIAL == 0);

@@ -13,11 +13,11 @@ use turbowish_model::event::CallEvent;
 use super::CallState;
 use super::nested::{OuterPoll, is_suspect, record_waker};
 use super::root::{PollWaker, leave_task};
-use super::straight::settle;
+
 use crate::hot::proc::{self, Proc};
 use crate::hot::task::{self, Covered, CoveredTask, FirstPoll};
 use crate::hot::thread::ThreadLedger;
-use crate::hot::{clock, events};
+use crate::hot::{clock, events, thread};
 
 /// Opens the poll of a call that is polled by another call and is a branch, or was one, or was the
 /// root of a task.
@@ -102,7 +102,7 @@ pub(super) fn suspend_branch(
     if outer.is_task() || !ledger.suspend_branch(&mut state.account, depth, clock::ticks) {
         return false;
     }
-    settle(false);
+    thread::here().settle(false);
     events::call(|| CallEvent::PollEnd(PollEnd::Pending));
     outer.go_on(thread);
     close_branch(thread, state, depth, given.first());

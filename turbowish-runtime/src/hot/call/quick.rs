@@ -4,27 +4,46 @@ use std::sync::atomic::Ordering;
 use std::task::Waker;
 
 use turbowish_model::account::call::{Call as Account, PollEnd};
-use turbowish_model::account::ledger::Ledger;
+use turbowish_model::account::ledger::{Ledger, Unwritten};
 use turbowish_model::event::CallEvent;
 
-use super::{CallState, straight};
+use super::{CLOSED, CallState, OpenPoll, end_any, straight};
 use crate::hot::proc::Proc;
-use crate::hot::thread::ThreadLedger;
-use crate::hot::{clock, events};
+use crate::hot::thread::{Here, ThreadLedger};
+use crate::hot::{clock, events, switch};
+
+/// How the end of a poll is to be looked at first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PollShape {
+    /// As any.
+    Any,
+    /// As that of a call without a frame, which may have got one.
+    Straight,
+    /// As the first poll of a call that its caller awaits.
+    New,
+    /// As the poll of the first call of a task that has something to do.
+    Bottom,
+}
 
 /// Opens the frame of a call in the two most frequent cases; `None` in all others.
 #[inline(always)]
 pub(super) fn begin_quick(
+    here: Here,
     thread: &ThreadLedger,
     state: &mut CallState,
     proc: &'static Proc,
     epoch: u32,
     waker: &Waker,
-) -> Option<u32> {
+) -> Option<(u32, PollShape)> {
     let (ledger, account) = (&thread.ledger, &mut state.account);
     let depth = ledger.depth();
+    let shape = if depth == 0 {
+        PollShape::Bottom
+    } else {
+        PollShape::New
+    };
     let begun = if depth == 0 {
-        straight::is_below(account, epoch) && ledger.start_bottom(account, proc.known()?)
+        straight::is_below(here, account, epoch) && ledger.start_bottom(account, proc.known()?)
     } else {
         waker.data().addr() == thread.lent.load(Ordering::Relaxed)
             && ledger.start_awaited(account, depth, proc.known()?, clock::ticks)
@@ -32,25 +51,78 @@ pub(super) fn begin_quick(
     if !begun {
         return None;
     }
-    straight::opened();
+    straight::opened(here);
     events::call(|| CallEvent::PollStart {
         proc: proc.id(),
         root: false,
     });
-    Some(depth)
+    Some((depth, shape))
 }
 
-/// Closes the frame of a call in the most frequent cases. Returns whether it did.
-#[inline(always)]
-pub(super) fn end_quick(ledger: &Ledger, account: &mut Account, depth: u32, end: PollEnd) -> bool {
-    let ended = match end {
-        PollEnd::Pending => ledger.suspend_awaited(account, depth, clock::ticks),
-        PollEnd::Ready => ledger.return_awaited(account, depth, clock::ticks),
-        PollEnd::Err | PollEnd::Panic | PollEnd::Torn => false,
-    };
-    if ended {
-        straight::settle(end == PollEnd::Pending && depth == 0);
-        events::call(|| CallEvent::PollEnd(end));
+/// Closes the frame of a poll of this shape. One function for each: what several paths of one
+/// function need would be in memory.
+pub(super) fn end_shaped(here: Here, open: &mut OpenPoll<'_>, end: PollEnd) {
+    match (open.shape, end) {
+        (PollShape::Straight, _) => straight::end(here, open, end),
+        (PollShape::New, PollEnd::Ready) => return_new(here, open),
+        (PollShape::New, PollEnd::Pending) => suspend_new(here, open),
+        (PollShape::Bottom, PollEnd::Ready) => return_bottom(here, open),
+        (PollShape::Bottom, PollEnd::Pending) => suspend_again(here, open),
+        _ => end_any(open, end, None),
     }
-    ended
+}
+
+macro_rules! ends {
+    ($($name:ident: $end:ident;)*) => {$(
+        #[inline(never)]
+        extern "C" fn $name(here: Here, open: &mut OpenPoll<'_>) {
+            let mut read = None;
+            if switch::epoch() == Some(open.epoch) {
+                let (account, depth) = (&mut open.state.account, open.depth);
+                let ended = here.with_current(open.epoch, |thread| {
+                    thread.ledger.$name(account, depth, clock::ticks)
+                });
+                match ended {
+                    Some(Ok(())) => {
+                        here.settle(PollEnd::$end == PollEnd::Pending && depth == 0);
+                        events::call(|| CallEvent::PollEnd(PollEnd::$end));
+                        open.depth = CLOSED;
+                        return;
+                    }
+                    Some(Err(unwritten)) => read = unwritten,
+                    None => {}
+                }
+            }
+            end_any(open, PollEnd::$end, read);
+        }
+    )*};
+}
+
+ends! {
+    suspend_new: Pending;
+    suspend_again: Pending;
+    return_new: Ready;
+    return_bottom: Ready;
+}
+
+/// Closes the frame of a call in the most frequent cases.
+///
+/// # Errors
+/// In all others: nothing is done.
+#[inline(always)]
+pub(super) fn end_quick(
+    here: Here,
+    ledger: &Ledger,
+    account: &mut Account,
+    depth: u32,
+    end: PollEnd,
+) -> Result<(), Unwritten> {
+    match end {
+        PollEnd::Pending => ledger.suspend_awaited(account, depth, clock::ticks)?,
+        PollEnd::Ready => ledger.return_awaited(account, depth, clock::ticks)?,
+        PollEnd::Err | PollEnd::Panic | PollEnd::Torn => return Err(None),
+    }
+    here.settle(end == PollEnd::Pending && depth == 0);
+    events::call(|| CallEvent::PollEnd(end));
+    Ok(())
 }

@@ -7,66 +7,44 @@
 //! to be done if that frame was closed as pending; otherwise the frame has become that of the
 //! caller.
 
-use std::cell::Cell;
 use std::task::Waker;
 
 use turbowish_model::account::call::{Call as Account, PollEnd};
-use turbowish_model::account::ledger::{Charge, PollSpan};
+use turbowish_model::account::ledger::{Charge, PollSpan, Unwritten};
 use turbowish_model::event::CallEvent;
 
 use super::root::{Closing, PollWaker, close_root, open_root};
-use super::{CallState, STRAIGHT_ROOT};
+use super::{CallState, OpenPoll, PollShape, STRAIGHT_ROOT};
 use super::{close_in, close_marked, close_plain, end_quick, nested};
 use crate::features;
 use crate::hot::events;
 use crate::hot::proc::Proc;
 use crate::hot::task::{self, Covered};
-use crate::hot::thread::ThreadLedger;
+use crate::hot::thread::{Here, ThreadLedger};
 use crate::hot::{clock, switch, thread};
-
-thread_local! {
-    /// The word of calls that have nothing to do in this poll.
-    static STRAIGHT: Cell<u32> = const { Cell::new(Account::NOT_STRAIGHT) };
-    /// The last thing that happened here is that a call ended pending whose callers have no frames.
-    static SETTLED: Cell<bool> = const { Cell::new(false) };
-}
 
 /// Whether this call has nothing to do in the poll that begins.
 #[inline(always)]
-pub(super) fn is_straight(account: &Account) -> bool {
-    account.is_straight(STRAIGHT.with(Cell::get))
-}
-
-/// Whether a straight poll that has ended pending is over.
-#[inline(always)]
-pub(super) fn is_settled() -> bool {
-    SETTLED.with(Cell::get)
+pub(super) fn is_straight(here: Here, account: &Account) -> bool {
+    account.is_straight(here.straight())
 }
 
 /// Whether the callers of a call that is about to open a frame have none.
-#[inline]
-pub(super) fn is_below(account: &Account, epoch: u32) -> bool {
-    STRAIGHT.with(Cell::get) == Account::straight(epoch)
-        && account.is_fused()
-        && account.epoch() == epoch
+#[inline(always)]
+pub(super) fn is_below(here: Here, account: &Account, epoch: u32) -> bool {
+    here.straight() == Account::straight(epoch) && account.is_fused() && account.epoch() == epoch
 }
 
 /// A frame is opened: no poll below it is straight.
-#[inline]
-pub(super) fn opened() {
-    STRAIGHT.with(|straight| straight.set(Account::NOT_STRAIGHT));
-}
-
-/// Says whether what happens now is that a call ends pending whose callers have no frames.
 #[inline(always)]
-pub(super) fn settle(is_settled: bool) {
-    SETTLED.with(|settled| settled.set(is_settled));
+pub(super) fn opened(here: Here) {
+    here.set_straight(Account::NOT_STRAIGHT);
 }
 
 /// A frame was closed; `pending` if as pending.
 #[inline]
 pub(super) fn closed(thread: &ThreadLedger, depth: u32, pending: bool) {
-    settle(pending && thread.ledger.was_straight(depth));
+    thread::here().settle(pending && thread.ledger.was_straight(depth));
 }
 
 /// Begins a poll of a task's root. Returns the depth of its frame, or [`STRAIGHT_ROOT`] if it has
@@ -104,17 +82,18 @@ pub(super) fn begin_root<'a>(
         true => (Account::straight(ledger.epoch()), STRAIGHT_ROOT),
         false => (Account::NOT_STRAIGHT, 0),
     };
-    STRAIGHT.with(|straight| straight.set(word));
+    thread::here().set_straight(word);
     Some(depth)
 }
 
 /// Ends a poll of a task's root that had no frame.
 #[inline(never)]
 pub(super) fn end_root(epoch: u32, state: &mut CallState, closing: &Closing<'_>) {
-    let is_settled = is_settled();
-    settle(false);
-    opened();
-    thread::with_current(epoch, |thread| {
+    let here = thread::here();
+    let is_settled = here.is_settled();
+    here.settle(false);
+    opened(here);
+    here.with_current(epoch, |thread| {
         if is_settled && closing.end == PollEnd::Pending {
             settle_root(thread, state, closing);
         } else if let Some(depth) = thread.ledger.turned(&mut state.account) {
@@ -131,24 +110,23 @@ fn settle_root(thread: &ThreadLedger, state: &mut CallState, closing: &Closing<'
     close_span(thread, state, proc, &span, closing);
 }
 
-/// Ends a poll of a task's root that had a frame, in the most frequent cases. Returns whether it
-/// did.
+/// Ends a poll of a task's root that had a frame, in the most frequent cases.
+///
+/// # Errors
+/// In all others: nothing is done.
 #[inline]
 pub(super) fn end_of_root(
     thread: &ThreadLedger,
     state: &mut CallState,
     closing: &Closing<'_>,
-) -> bool {
+) -> Result<(), Unwritten> {
     let (ledger, account) = (&thread.ledger, &mut state.account);
-    let is_over = match closing.end {
-        PollEnd::Pending => ledger.suspend_awaited(account, 0, clock::ticks),
-        PollEnd::Ready => ledger.return_awaited(account, 0, clock::ticks),
-        PollEnd::Err | PollEnd::Panic | PollEnd::Torn => false,
-    };
-    if !is_over {
-        return false;
+    match closing.end {
+        PollEnd::Pending => ledger.suspend_awaited(account, 0, clock::ticks)?,
+        PollEnd::Ready => ledger.return_awaited(account, 0, clock::ticks)?,
+        PollEnd::Err | PollEnd::Panic | PollEnd::Torn => return Err(None),
     }
-    settle(false);
+    thread::here().settle(false);
     close_span(
         thread,
         state,
@@ -156,7 +134,7 @@ pub(super) fn end_of_root(
         &ledger.last_span(),
         closing,
     );
-    true
+    Ok(())
 }
 
 fn close_span(
@@ -182,16 +160,18 @@ fn close_span(
 
 /// Ends a poll of a call that had no frame in it, and may have got one.
 #[inline(never)]
-pub(super) extern "C" fn end(state: &mut CallState, end: PollEnd) {
+pub(super) extern "C" fn end(here: Here, open: &mut OpenPoll<'_>, end: PollEnd) {
+    open.shape = PollShape::Any;
+    let state = &mut *open.state;
     let epoch = state.account.epoch();
     if switch::epoch() != Some(epoch) {
         return;
     }
-    thread::with_current(epoch, |thread| {
+    here.with_current(epoch, |thread| {
         if let Some(depth) = thread.ledger.turned(&mut state.account)
-            && !end_quick(&thread.ledger, &mut state.account, depth, end)
+            && let Err(read) = end_quick(here, &thread.ledger, &mut state.account, depth, end)
         {
-            close_plain(thread, state, depth, end);
+            close_plain(thread, state, depth, (end, read));
         }
     });
 }

@@ -1,0 +1,124 @@
+//! What the quick ends of polls write, found before anything is written.
+
+use super::path::{LongestWords, PathCounters, Shared, Word};
+use crate::account::histogram::add;
+use crate::account::sync::AtomicU64;
+
+/// Where a poll is counted.
+pub(crate) struct PollBuckets<'a> {
+    hold: &'a AtomicU64,
+    /// Of its exclusive time, if something was nested in it.
+    running: Option<&'a AtomicU64>,
+}
+
+/// Where a call is counted that has ended.
+pub(crate) struct CallBuckets<'a> {
+    running: &'a AtomicU64,
+    /// Of its inclusive time, if that is another.
+    inclusive: Option<&'a AtomicU64>,
+    wall: &'a AtomicU64,
+}
+
+impl PathCounters {
+    /// The counter of a value, if there is one already.
+    #[inline(always)]
+    pub(crate) fn bucket(&self, shared: Shared, value: u64) -> Option<&AtomicU64> {
+        self.histogram(shared)?.bucket(value)
+    }
+
+    /// Whether a poll is none of the longest ones: a longer one has ended in this tick.
+    #[inline(always)]
+    pub(crate) fn is_no_longest(&self, of: &LongestWords, tick: u32, hold: u64) -> bool {
+        self.get(of.ticks) as u32 == tick && hold <= self.get(of.longest)
+    }
+
+    /// Where [`PathCounters::record_poll`] counts a poll.
+    #[inline(always)]
+    pub(crate) fn poll_buckets(
+        &self,
+        hold: u64,
+        nested: u64,
+        [leaf, around]: [Shared; 2],
+    ) -> Option<PollBuckets<'_>> {
+        if nested == 0 {
+            let hold = self.bucket(leaf, hold)?;
+            return Some(PollBuckets {
+                hold,
+                running: None,
+            });
+        }
+        let running = match hold - nested {
+            0 => self.word(Word::Idle),
+            running => self.bucket(Shared::Running, running)?,
+        };
+        Some(PollBuckets {
+            hold: self.bucket(around, hold)?,
+            running: Some(running),
+        })
+    }
+
+    /// Counts a poll there.
+    #[inline(always)]
+    pub(crate) fn record_in(&self, buckets: &PollBuckets<'_>, running: u64) {
+        self.raise(Word::LongestRunning, running);
+        add(buckets.hold, 1);
+        if let Some(running) = buckets.running {
+            add(running, 1);
+        }
+    }
+
+    /// Where an ended wait is counted, unless it is the longest.
+    #[inline(always)]
+    pub(crate) fn wait_bucket(&self, is_span: bool, waited: u64) -> Option<&AtomicU64> {
+        let (longest, shared) = match is_span {
+            true => (Word::SpanLongestWait, Shared::SpanWait),
+            false => (Word::LongestWait, Shared::Wait),
+        };
+        if waited > self.get(longest) {
+            return None;
+        }
+        self.bucket(shared, waited)
+    }
+
+    /// Where [`PathCounters::charge_call`] counts a call.
+    #[inline(always)]
+    pub(crate) fn call_buckets(
+        &self,
+        running: u64,
+        inclusive: u64,
+        wall: u64,
+    ) -> Option<CallBuckets<'_>> {
+        let wall = self.bucket(Shared::CallWall, wall)?;
+        if running == inclusive {
+            let running = self.bucket(Shared::Call, running)?;
+            return Some(CallBuckets {
+                running,
+                inclusive: None,
+                wall,
+            });
+        }
+        Some(CallBuckets {
+            running: self.bucket(Shared::CallRunning, running)?,
+            inclusive: Some(self.bucket(Shared::CallInclusive, inclusive)?),
+            wall,
+        })
+    }
+
+    /// Charges an ended call, and counts it there.
+    #[inline(always)]
+    pub(crate) fn charge_call_in(
+        &self,
+        buckets: &CallBuckets<'_>,
+        running: u64,
+        inclusive: u64,
+        wall: u64,
+    ) {
+        self.add_call(running, inclusive, wall);
+        if let Some(bucket) = buckets.inclusive {
+            self.add(Word::CallNested, inclusive.wrapping_sub(running));
+            add(bucket, 1);
+        }
+        add(buckets.running, 1);
+        add(buckets.wall, 1);
+    }
+}

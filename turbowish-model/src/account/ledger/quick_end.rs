@@ -1,0 +1,396 @@
+//! The ends of nearly all polls, without anything else: see `quick`.
+//!
+//! Each function here looks first at all that it is going to write. It does nothing, and says so,
+//! if any of that is to be made, kept for a reader or noted down, or if the clock went backwards.
+//! So it calls nothing, and its callers save few registers.
+
+use core::sync::atomic::Ordering::Relaxed;
+
+use super::frame::{
+    ARRIVED, BRANCH, COUNTED_BEFORE, Frame, KEPT, LINKED, OVER, REPATHED, REUSE_NONE, REUSE_UP,
+    ROOT,
+};
+use super::quick::{NEW, charge};
+use super::{FIRST, Ledger};
+use crate::account::call::{Call, DIRECT, FORK, MARK, PENDING, SITE};
+use crate::account::counters::{
+    ALONE, LongestWords, PathCounters, PollBuckets, SPANS, Shared, Word,
+};
+use crate::account::histogram::add;
+use crate::account::paths::{PathId, PathKey, PathKind};
+
+/// Flags that make a poll anything but quick to end.
+const SPECIAL: u32 = COUNTED_BEFORE | MARK | REPATHED | BRANCH;
+
+const _: () = assert!(PENDING & SPECIAL == 0);
+
+/// Nothing was written. If the clock was read, that is the time of the end.
+pub type Unwritten = Option<u64>;
+
+/// The end of a poll that is about to be written.
+struct Ending<'a> {
+    row: &'a PathCounters,
+    start: u64,
+    hold: u64,
+    nested: u64,
+    buckets: PollBuckets<'a>,
+}
+
+impl Ending<'_> {
+    /// The time of the end.
+    #[inline(always)]
+    const fn t(&self) -> u64 {
+        self.start + self.hold
+    }
+
+    #[inline(always)]
+    const fn running(&self) -> u64 {
+        self.hold - self.nested
+    }
+
+    /// Records the poll in the histograms, and its running time if it is the longest.
+    #[inline(always)]
+    fn record(&self) {
+        self.row.record_in(&self.buckets, self.running());
+    }
+}
+
+impl Ledger {
+    /// The innermost frame and its place, if it is at `depth` and has none of the flags that are
+    /// `special`.
+    #[inline(always)]
+    pub(super) fn plain_top(&self, depth: u32, special: u32) -> Option<(&Frame, u32)> {
+        let frame = self.frames.in_place(depth)?;
+        let place = frame.place.load(Relaxed);
+        let is_plain = place & special == 0
+            && self.depth.load(Relaxed) == depth + 1
+            && frame.foreign.load(Relaxed) == 0;
+        is_plain.then_some((frame, place))
+    }
+
+    /// The time of a pending end, and whether it is that of what the call awaits, which has just
+    /// ended.
+    #[inline(always)]
+    pub(super) fn end_time(&self, now: impl FnOnce() -> u64) -> (u64, bool) {
+        match self.still_up() {
+            Some(t) => (t, true),
+            None => (now(), false),
+        }
+    }
+
+    /// The counters of a path, unless something is to be made or kept before they are written.
+    #[inline(always)]
+    pub(super) fn ready_row(&self, path: PathId) -> Option<&PathCounters> {
+        let row = self.rows.known(path)?;
+        row.is_kept_for(self.capture.noticed()?).then_some(row)
+    }
+
+    /// The end at `t` of a poll that began at `start`, unless it is special for the counters of
+    /// this path.
+    #[inline(always)]
+    fn ending(
+        &self,
+        path: PathId,
+        longest: &LongestWords,
+        populations: [Shared; 2],
+        [start, nested, t]: [u64; 3],
+    ) -> Option<Ending<'_>> {
+        let row = self.ready_row(path)?;
+        let hold = t.wrapping_sub(start);
+        let is_usual = t >= self.time.last.load(Relaxed)
+            && row.is_no_longest(longest, self.time.tick.load(Relaxed), hold);
+        if !is_usual {
+            return None;
+        }
+        let buckets = row.poll_buckets(hold, nested, populations)?;
+        Some(Ending {
+            row,
+            start,
+            hold,
+            nested,
+            buckets,
+        })
+    }
+
+    /// The event of this end, after which `depth` polls are open.
+    #[inline(always)]
+    fn pass_event(&self, ending: &Ending<'_>, depth: u32) {
+        self.time.last.store(ending.t(), Relaxed);
+        add(&self.time.events, 1);
+        self.depth.store(depth, Relaxed);
+    }
+
+    /// Ends the innermost poll, at `depth`, as pending.
+    ///
+    /// # Errors
+    /// If anything about it is special: nothing is written.
+    #[inline(always)]
+    pub fn suspend_awaited(
+        &self,
+        call: &mut Call,
+        depth: u32,
+        now: impl FnOnce() -> u64,
+    ) -> Result<(), Unwritten> {
+        match self.place_at(depth) & (NEW | FORK) {
+            0 | FORK => self.suspend_again(call, depth, now),
+            _ => self.suspend_new(call, depth, now),
+        }
+    }
+
+    /// The place of the frame at `depth`.
+    #[inline(always)]
+    fn place_at(&self, depth: u32) -> u32 {
+        let frame = self.frames.in_place(depth);
+        frame.map_or(0, |frame| frame.place.load(Relaxed))
+    }
+
+    /// Ends a first poll as pending: that of a task's root, or of a call that its caller awaits.
+    ///
+    /// # Errors
+    /// If anything about it is special: nothing is written.
+    #[inline(always)]
+    pub fn suspend_new(
+        &self,
+        call: &mut Call,
+        depth: u32,
+        now: impl FnOnce() -> u64,
+    ) -> Result<(), Unwritten> {
+        let (frame, place) = self.plain_top(depth, SPECIAL).ok_or(None)?;
+        let level = place & (NEW | FORK);
+        if level != NEW && (level != FIRST || depth != 0) {
+            return Err(None);
+        }
+        let path = frame.path.load(Relaxed);
+        let key = PathKey::new(path, frame.proc(), place & SITE, PathKind::Wait);
+        let unit = self.paths.known(key).ok_or(None)?;
+        let (t, is_again) = self.end_time(now);
+        let (start, nested) = (frame.start.load(Relaxed), frame.nested.load(Relaxed));
+        let populations = [Shared::Leaf, Shared::Nested];
+        let times = [start, nested, t];
+        let ending = self.ending(unit, &ALONE, populations, times).ok_or(Some(t))?;
+        let step = match self.shown.quiet.load(Relaxed) {
+            0 => self.level_in_place(depth).zip(self.shown.await_stack.room()),
+            _ => None,
+        };
+        if step.is_none() && self.shown.quiet.load(Relaxed) == 0 {
+            return Err(Some(t));
+        }
+        let (row, hold) = (ending.row, ending.hold);
+        let writing = self.sequence.write();
+        self.pass_event(&ending, depth);
+        row.add(Word::FirstPolls, 1);
+        row.add(Word::FirstHold, hold);
+        row.add(Word::FirstEnds, t);
+        if nested != 0 {
+            row.add(Word::Nested, nested);
+        }
+        ending.record();
+        let passes = is_again && place & (DIRECT | LINKED) == DIRECT | LINKED;
+        let inclusive = hold + frame.carry.load(Relaxed);
+        call.suspend_new(place, unit, t, [hold - nested, inclusive, hold], passes);
+        if place & OVER == 0 {
+            self.pass(unit, hold, t);
+            self.reuse.store(REUSE_NONE, Relaxed);
+        } else if let Some(caller) = self.frames.in_place(depth.wrapping_sub(1)) {
+            let above = caller.place.load(Relaxed);
+            add(&caller.nested, hold);
+            let reuse = if above & DIRECT != 0 {
+                REUSE_UP
+            } else {
+                REUSE_NONE
+            };
+            self.reuse.store(reuse, Relaxed);
+            caller.place.store(above | LINKED, Relaxed);
+        }
+        if let Some((level, room)) = step {
+            let proc = frame.proc();
+            self.shown
+                .await_stack
+                .push_into(room, level, proc, place, t);
+        }
+        drop(writing);
+        Ok(())
+    }
+
+    /// Ends a poll as pending of the first call of a task that had something to do in it, and of
+    /// all its callers.
+    ///
+    /// # Errors
+    /// If anything about it is special: nothing is written.
+    #[inline(always)]
+    pub fn suspend_again(
+        &self,
+        call: &mut Call,
+        depth: u32,
+        now: impl FnOnce() -> u64,
+    ) -> Result<(), Unwritten> {
+        let special = SPECIAL | NEW | ARRIVED;
+        let (frame, place) = self.plain_top(depth, special).ok_or(None)?;
+        let unit = frame.unit.load(Relaxed);
+        if unit == 0 || depth != 0 || self.shown.moved.load(Relaxed) != 0 {
+            return Err(None);
+        }
+        let (start, nested) = (frame.start.load(Relaxed), frame.nested.load(Relaxed));
+        let waited = start.saturating_sub(frame.suspended.load(Relaxed));
+        let (t, is_again) = self.end_time(now);
+        let populations = [Shared::Span, Shared::SpanNested];
+        let times = [start, nested, t];
+        let ending = self.ending(unit, &SPANS, populations, times).ok_or(Some(t))?;
+        let (row, hold) = (ending.row, ending.hold);
+        let wait = row.wait_bucket(true, waited).ok_or(Some(t))?;
+        let writing = self.sequence.write();
+        self.pass_event(&ending, 0);
+        row.add(Word::SpanPolls, 1);
+        row.add(Word::SpanHold, hold);
+        row.subtract(Word::SpanWaited, hold);
+        row.add(Word::SpanWaits, waited);
+        add(wait, 1);
+        if nested != 0 {
+            row.add(Word::SpanNested, nested);
+        }
+        ending.record();
+        self.pass(unit, hold, t);
+        self.reuse.store(REUSE_UP, Relaxed);
+        let passes = is_again && place & (DIRECT | LINKED) == DIRECT | LINKED;
+        call.suspend_again(t, hold - nested, hold, passes);
+        drop(writing);
+        Ok(())
+    }
+
+    /// Ends the innermost poll, at `depth`, with which its call returns.
+    ///
+    /// # Errors
+    /// If anything about it is special: nothing is written.
+    #[inline(always)]
+    pub fn return_awaited(
+        &self,
+        call: &mut Call,
+        depth: u32,
+        now: impl FnOnce() -> u64,
+    ) -> Result<(), Unwritten> {
+        match self.place_at(depth) & NEW {
+            0 => self.return_bottom(call, depth, now),
+            _ => self.return_new(call, depth, now),
+        }
+    }
+
+    /// Ends a first poll with which the call returns to the one that awaits it, and in which
+    /// nothing was nested.
+    ///
+    /// # Errors
+    /// If anything about it is special: nothing is written.
+    #[inline(always)]
+    pub fn return_new(
+        &self,
+        call: &mut Call,
+        depth: u32,
+        now: impl FnOnce() -> u64,
+    ) -> Result<(), Unwritten> {
+        let (frame, place) = self.plain_top(depth, SPECIAL).ok_or(None)?;
+        if place & NEW != NEW || frame.nested.load(Relaxed) != 0 {
+            return Err(None);
+        }
+        let caller = self.frames.in_place(depth.wrapping_sub(1)).ok_or(None)?;
+        let above = caller.place.load(Relaxed);
+        let is_usual =
+            caller.unit.load(Relaxed) == 0 && self.shown.await_stack.len() == frame.stack_mark();
+        if !is_usual {
+            return Err(None);
+        }
+        let (start, path) = (frame.start.load(Relaxed), frame.path.load(Relaxed));
+        let row = self.ready_row(path).ok_or(None)?;
+        let t = now();
+        let hold = t.wrapping_sub(start);
+        let is_usual = t >= self.time.last.load(Relaxed)
+            && row.is_no_longest(&ALONE, self.time.tick.load(Relaxed), hold)
+            && hold <= row.get(Word::OnlyLongest);
+        if !is_usual {
+            return Err(Some(t));
+        }
+        let bucket = row.bucket(Shared::Single, hold).ok_or(Some(t))?;
+        let writing = self.sequence.write();
+        self.time.last.store(t, Relaxed);
+        add(&self.time.events, 1);
+        self.depth.store(depth, Relaxed);
+        row.add(Word::OnlyPolls, 1);
+        row.add(Word::OnlyHold, hold);
+        add(bucket, 1);
+        call.end();
+        add(&caller.nested, hold);
+        self.reuse.store(REUSE_NONE, Relaxed);
+        self.shown.moved.store(1, Relaxed);
+        if above & DIRECT != 0 {
+            caller.place.store(above & KEPT | ARRIVED, Relaxed);
+        }
+        drop(writing);
+        Ok(())
+    }
+
+    /// Ends a poll with which a call returns that had waited. It is a task's root, or its caller,
+    /// which has done nothing in this poll, goes on.
+    ///
+    /// # Errors
+    /// If anything about it is special: nothing is written.
+    #[inline(always)]
+    pub fn return_bottom(
+        &self,
+        call: &mut Call,
+        depth: u32,
+        now: impl FnOnce() -> u64,
+    ) -> Result<(), Unwritten> {
+        let (frame, place) = self.plain_top(depth, SPECIAL | NEW).ok_or(None)?;
+        if depth != 0 {
+            return Err(None);
+        }
+        let nested = frame.nested.load(Relaxed);
+        let (start, path) = (frame.start.load(Relaxed), frame.path.load(Relaxed));
+        let unit = frame.unit.load(Relaxed);
+        let waited = start.saturating_sub(frame.suspended.load(Relaxed));
+        let wait = match unit {
+            0 => None,
+            _ => {
+                let row = self.ready_row(unit).ok_or(None)?;
+                Some((row, row.wait_bucket(true, waited).ok_or(None)?))
+            }
+        };
+        let t = now();
+        let populations = [Shared::Leaf, Shared::Nested];
+        let times = [start, nested, t];
+        let ending = self.ending(path, &ALONE, populations, times).ok_or(Some(t))?;
+        let (row, hold) = (ending.row, ending.hold);
+        let age = call.lived(t);
+        let carry = frame.carry.load(Relaxed);
+        let [running, inclusive] = call.with_last(ending.running(), hold + carry);
+        if row.may_be_slow(age) {
+            return Err(Some(t));
+        }
+        let buckets = row.call_buckets(running, inclusive, age).ok_or(Some(t))?;
+        let writing = self.sequence.write();
+        self.pass_event(&ending, if place & ROOT == 0 { 1 } else { 0 });
+        if let Some((waits, bucket)) = wait {
+            frame.unit.store(0, Relaxed);
+            waits.add(Word::SpanWaited, start);
+            waits.subtract(Word::SpanOpen, 1);
+            waits.add(Word::SpanWaits, waited);
+            add(bucket, 1);
+        }
+        row.add(Word::LastPolls, 1);
+        row.add(Word::LastHold, hold);
+        row.add(Word::LastEnds, t);
+        if nested != 0 {
+            row.add(Word::Nested, nested);
+        }
+        ending.record();
+        row.charge_call_in(&buckets, running, inclusive, age);
+        [call.running, call.inclusive] = [running, inclusive];
+        call.end();
+        if place & ROOT == 0 {
+            self.turn(call, frame, &charge(hold, nested));
+        } else {
+            self.pass(path, hold, t);
+            self.leave(frame, None);
+        }
+        drop(writing);
+        Ok(())
+    }
+}
