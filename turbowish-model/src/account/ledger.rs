@@ -445,9 +445,10 @@ impl Ledger {
         self.depth.load(core::sync::atomic::Ordering::Acquire)
     }
 
-    /// Number of events so far.
-    #[inline]
-    pub(crate) fn event(&self) -> u64 {
+    /// Number of events so far. No two threads have the same.
+    #[inline(always)]
+    #[must_use]
+    pub fn event(&self) -> u64 {
         self.time.events.load(Relaxed)
     }
 

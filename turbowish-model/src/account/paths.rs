@@ -109,6 +109,40 @@ impl PathKey {
     }
 }
 
+/// The path of one callee's calls, below the caller that was seen first: most functions have one.
+#[derive(Debug, Default)]
+pub struct FirstPath(AtomicU64);
+
+impl FirstPath {
+    /// Knows none yet.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self(AtomicU64::new(0))
+    }
+
+    /// The caller's path and its await point, in the bits above those of the path.
+    #[inline(always)]
+    const fn caller(above: PathId, site: u32) -> u64 {
+        (above as u64) << SITE_BITS | site as u64
+    }
+
+    /// The path of a call that this caller awaits, if it is the one that was seen first.
+    #[inline(always)]
+    fn get(&self, above: PathId, site: u32) -> Option<PathId> {
+        let word = self.0.load(Relaxed);
+        (word >> u32::BITS == Self::caller(above, site)).then_some(word as u32)
+    }
+
+    #[cold]
+    fn set(&self, above: PathId, site: u32, path: PathId) {
+        let word = Self::caller(above, site) << u32::BITS | u64::from(path);
+        // Only the first one, so that callers that take turns do not write to it.
+        let _ = self.0.compare_exchange(0, word, Relaxed, Relaxed);
+    }
+}
+
+const _: () = assert!(PATH_IDS < 1 << (u32::BITS - SITE_BITS));
+
 const PAGE: usize = 1024;
 const BUCKET_BITS: u32 = if cfg!(test) { 10 } else { 14 };
 
@@ -330,6 +364,23 @@ impl Paths {
         let bucket = &self.buckets.get()?[key.hash()];
         // Acquire: with the key comes its id. They do not change any more.
         (bucket.key.load(Acquire) == key.0).then(|| bucket.id.load(Relaxed))
+    }
+
+    /// The path of a call of `proc` that the call on the path `above` awaits, if it was added before.
+    #[inline(always)]
+    pub(crate) fn awaited(
+        &self,
+        first: &FirstPath,
+        (above, site): (PathId, u32),
+        proc: u32,
+    ) -> Option<PathId> {
+        first.get(above, site).or_else(|| {
+            let path = self.known(PathKey::new(above, proc, site, PathKind::Direct))?;
+            if first.0.load(Relaxed) == 0 {
+                first.set(above, site, path);
+            }
+            Some(path)
+        })
     }
 
     /// Finds or adds a path; `None` if the table is full.

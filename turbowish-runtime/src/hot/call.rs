@@ -206,15 +206,12 @@ extern "C" fn begin<'a, 'b>(
     bytes: usize,
     waker: &'a Waker,
 ) -> Result<BorrowedWaker<'b>, PausedPoll> {
-    let Some(epoch) = switch::epoch() else {
-        child::tell();
-        return Ok(BorrowedWaker::same(waker));
-    };
+    let epoch = switch::state();
     open.epoch = epoch;
     // Each at the end, so that the compiler saves no register here.
     match open.state.task.is_none() && open.state.account.is_live(epoch) {
-        true => begin_call(here, open, proc, epoch, bytes, waker),
-        false => begin_any(open, proc, epoch, bytes, waker),
+        true => begin_call(here, open, proc, bytes, waker),
+        false => begin_any(open, proc, bytes, waker),
     }
 }
 
@@ -228,11 +225,10 @@ extern "C" fn begin_call<'a, 'b>(
     here: Here,
     open: &'b mut OpenPoll<'a>,
     proc: &'static Proc,
-    epoch: u32,
     bytes: usize,
     waker: &'a Waker,
 ) -> Result<BorrowedWaker<'b>, PausedPoll> {
-    let state = &mut *open.state;
+    let (state, epoch) = (&mut *open.state, open.epoch);
     let begun = here.with_current(epoch, |thread| {
         begin_quick(here, thread, state, proc, epoch, waker)
     });
@@ -240,7 +236,7 @@ extern "C" fn begin_call<'a, 'b>(
         (open.depth, open.shape) = (depth, shape);
         return Ok(BorrowedWaker::same(waker));
     }
-    begin_any(open, proc, epoch, bytes, waker)
+    begin_any(open, proc, bytes, waker)
 }
 
 /// Whether a call belongs to its caller's task, and is no branch of it.
@@ -262,9 +258,7 @@ fn begin_plain(
 ) -> bool {
     let ledger = &thread.ledger;
     let is_bottom = ledger.depth() == 0;
-    if !is_bottom && !open.state.account.is_polled() {
-        open.shape = PollShape::New;
-    }
+    let is_first = !open.state.account.is_polled();
     let Some(key) = proc.key(bytes) else {
         return false;
     };
@@ -285,6 +279,9 @@ fn begin_plain(
         proc.is_created_early();
     }
     open.depth = opened.depth;
+    if is_first && !is_bottom {
+        open.shape = PollShape::New;
+    }
     true
 }
 
@@ -297,10 +294,14 @@ fn begin_plain(
 extern "C" fn begin_any<'a, 'b>(
     open: &'b mut OpenPoll<'a>,
     proc: &'static Proc,
-    epoch: u32,
     bytes: usize,
     waker: &'a Waker,
 ) -> Result<BorrowedWaker<'b>, PausedPoll> {
+    let Some(epoch) = switch::armed(open.epoch) else {
+        open.epoch = 0;
+        child::tell();
+        return Ok(BorrowedWaker::same(waker));
+    };
     let covered = open.state.task.as_ref().map(CoveredTask::covered);
     pause::look(covered, waker)?;
     if covered.is_none() && open.state.account.is_live(epoch) {

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use turbowish_model::account::call::ProcKey;
 use turbowish_model::account::counters::PROC_LIMIT;
+use turbowish_model::account::paths::FirstPath;
 use turbowish_model::snapshot::combinator::Combinator;
 
 use crate::lock::lock;
@@ -28,6 +29,7 @@ pub struct Proc {
     bytes: AtomicU32,
     /// Whether calls are created before other things happen, so that their creation needs a time.
     early: AtomicBool,
+    pub(super) first_path: FirstPath,
 }
 
 /// A reference to a proc.
@@ -97,6 +99,7 @@ impl Proc {
             forks: AtomicU64::new(0),
             bytes: AtomicU32::new(0),
             early: AtomicBool::new(false),
+            first_path: FirstPath::new(),
         }
     }
 

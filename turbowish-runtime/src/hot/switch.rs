@@ -63,8 +63,19 @@ pub(crate) extern "C" fn concerns_polls() -> bool {
 /// The running epoch, if accounting is armed: one relaxed load.
 #[inline]
 pub(crate) fn epoch() -> Option<u32> {
-    let state = SWITCH.state.load(Ordering::Relaxed);
-    (state & 1 == 1).then_some(state)
+    armed(state())
+}
+
+/// The switch as it is. No call is of a state that is no epoch.
+#[inline]
+pub(crate) fn state() -> u32 {
+    SWITCH.state.load(Ordering::Relaxed)
+}
+
+/// The epoch of a state of the switch in which accounting is armed.
+#[inline]
+pub(crate) const fn armed(state: u32) -> Option<u32> {
+    if state & 1 == 1 { Some(state) } else { None }
 }
 
 /// Whether accounting is armed: one relaxed load. Cannot unwind, and costs its callers no landing

@@ -16,7 +16,8 @@ pub(crate) struct Frame {
     pub(crate) start: AtomicU64,
     pub(crate) nested: AtomicU64,
     pub(crate) foreign: AtomicU64,
-    /// End of the call's last poll; valid if `unit` is not 0.
+    /// End of the call's last poll, if `unit` is not 0. In a call's first poll: number of the event
+    /// with which it began.
     pub(crate) suspended: AtomicU64,
     /// Inclusive time of earlier polls in which the call had nothing to do and no frame.
     pub(crate) carry: AtomicU64,
@@ -65,7 +66,8 @@ pub(crate) const LINKED: u32 = 1 << 28;
 pub(crate) const MARKED: u32 = 1 << 30;
 
 /// Flags of a frame that stay when its call moves to another await point.
-pub(crate) const KEPT: u32 = ROOT | OVER | FIRST | COUNTED_BEFORE | BRANCH | REPATHED | MARK | MARKED;
+pub(crate) const KEPT: u32 =
+    ROOT | OVER | FIRST | COUNTED_BEFORE | BRANCH | REPATHED | MARK | MARKED;
 
 impl Frame {
     /// Sets the proc, and the length of the await stack when the frame is opened.

@@ -72,7 +72,8 @@ impl Ledger {
             (path, reuse)
         };
         self.step();
-        self.push((path, call.unit()), proc.id, (t, suspended), place, &start);
+        let before = if is_first { self.event() } else { suspended };
+        self.push((path, call.unit()), proc.id, (t, before), place, &start);
         if place & REPATHED != 0 {
             call.set_unit(path);
         }
@@ -114,7 +115,7 @@ impl Ledger {
         &self,
         (path, unit): (PathId, PathId),
         proc: u32,
-        (t, suspended): (u64, u64),
+        (t, before): (u64, u64),
         place: u32,
         start: &Start,
     ) {
@@ -132,7 +133,7 @@ impl Ledger {
         frame.nested.store(0, Relaxed);
         frame.foreign.store(0, Relaxed);
         frame.carry.store(0, Relaxed);
-        frame.suspended.store(suspended, Relaxed);
+        frame.suspended.store(before, Relaxed);
         frame.path.store(path, Relaxed);
         let unit = if place & PENDING != 0 { unit } else { 0 };
         frame.unit.store(unit, Relaxed);

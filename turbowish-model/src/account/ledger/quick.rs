@@ -12,20 +12,21 @@ use super::{FRAMES, Ledger, PollSpan};
 use crate::account::aggregate::Anomaly;
 use crate::account::call::{Call, DIRECT, SITE};
 use crate::account::histogram::add;
-use crate::account::paths::{PathKey, PathKind, Paths};
+use crate::account::paths::{FirstPath, PathKind, Paths};
 
 /// A first poll, in that of the caller.
 pub(super) const NEW: u32 = FIRST | OVER;
 
 impl Ledger {
     /// Starts the first poll of a call that is created right where its caller awaits it. `proc` is
-    /// its proc, and `now` reads the clock. Returns whether it was started.
+    /// its proc, of which the first path is `first`, and `now` reads the clock. Returns whether it
+    /// was started.
     #[inline(always)]
     pub fn start_awaited(
         &self,
         call: &mut Call,
         depth: u32,
-        proc: u32,
+        (proc, first): (u32, &FirstPath),
         now: impl FnOnce() -> u64,
     ) -> bool {
         let event = self.event();
@@ -37,12 +38,13 @@ impl Ledger {
         if !is_known {
             return false;
         }
-        let key = PathKey::new(above, proc, place & SITE, PathKind::Direct);
-        let (Some(path), Some(frame)) = (self.paths.known(key), self.frames.in_place(depth)) else {
+        let path = self.paths.awaited(first, (above, place & SITE), proc);
+        let (Some(path), Some(frame)) = (path, self.frames.in_place(depth)) else {
             return false;
         };
         call.begin_awaited(path);
-        add(&self.time.events, 1);
+        self.time.events.store(event + 1, Relaxed);
+        frame.suspended.store(event + 1, Relaxed);
         self.shown.moved.store(1, Relaxed);
         self.reuse.store(REUSE_NONE, Relaxed);
         frame.key.store(0, Relaxed);

@@ -167,9 +167,13 @@ impl Ledger {
         let (start, nested) = (frame.start.load(Relaxed), frame.nested.load(Relaxed));
         let populations = [Shared::Leaf, Shared::Nested];
         let times = [start, nested, t];
-        let ending = self.ending(unit, &ALONE, populations, times).ok_or(Some(t))?;
+        let ending = self
+            .ending(unit, &ALONE, populations, times)
+            .ok_or(Some(t))?;
         let step = match self.shown.quiet.load(Relaxed) {
-            0 => self.level_in_place(depth).zip(self.shown.await_stack.room()),
+            0 => self
+                .level_in_place(depth)
+                .zip(self.shown.await_stack.room()),
             _ => None,
         };
         if step.is_none() && self.shown.quiet.load(Relaxed) == 0 {
@@ -235,7 +239,9 @@ impl Ledger {
         let (t, is_again) = self.end_time(now);
         let populations = [Shared::Span, Shared::SpanNested];
         let times = [start, nested, t];
-        let ending = self.ending(unit, &SPANS, populations, times).ok_or(Some(t))?;
+        let ending = self
+            .ending(unit, &SPANS, populations, times)
+            .ok_or(Some(t))?;
         let (row, hold) = (ending.row, ending.hold);
         let wait = row.wait_bucket(true, waited).ok_or(Some(t))?;
         let writing = self.sequence.write();
@@ -257,25 +263,8 @@ impl Ledger {
         Ok(())
     }
 
-    /// Ends the innermost poll, at `depth`, with which its call returns.
-    ///
-    /// # Errors
-    /// If anything about it is special: nothing is written.
-    #[inline(always)]
-    pub fn return_awaited(
-        &self,
-        call: &mut Call,
-        depth: u32,
-        now: impl FnOnce() -> u64,
-    ) -> Result<(), Unwritten> {
-        match self.place_at(depth) & NEW {
-            0 => self.return_bottom(call, depth, now),
-            _ => self.return_new(call, depth, now),
-        }
-    }
-
-    /// Ends a first poll with which the call returns to the one that awaits it, and in which
-    /// nothing was nested.
+    /// Ends a first poll with which the call returns to the one that polls it, and since the start
+    /// of which nothing has happened.
     ///
     /// # Errors
     /// If anything about it is special: nothing is written.
@@ -286,15 +275,14 @@ impl Ledger {
         depth: u32,
         now: impl FnOnce() -> u64,
     ) -> Result<(), Unwritten> {
-        let (frame, place) = self.plain_top(depth, SPECIAL).ok_or(None)?;
-        if place & NEW != NEW || frame.nested.load(Relaxed) != 0 {
+        let frame = self.frames.in_place(depth).ok_or(None)?;
+        let place = frame.place.load(Relaxed);
+        if self.event() != frame.suspended.load(Relaxed) || place & (SPECIAL | NEW) != NEW {
             return Err(None);
         }
         let caller = self.frames.in_place(depth.wrapping_sub(1)).ok_or(None)?;
         let above = caller.place.load(Relaxed);
-        let is_usual =
-            caller.unit.load(Relaxed) == 0 && self.shown.await_stack.len() == frame.stack_mark();
-        if !is_usual {
+        if caller.unit.load(Relaxed) != 0 {
             return Err(None);
         }
         let (start, path) = (frame.start.load(Relaxed), frame.path.load(Relaxed));
@@ -356,7 +344,9 @@ impl Ledger {
         let t = now();
         let populations = [Shared::Leaf, Shared::Nested];
         let times = [start, nested, t];
-        let ending = self.ending(path, &ALONE, populations, times).ok_or(Some(t))?;
+        let ending = self
+            .ending(path, &ALONE, populations, times)
+            .ok_or(Some(t))?;
         let (row, hold) = (ending.row, ending.hold);
         let age = call.lived(t);
         let carry = frame.carry.load(Relaxed);

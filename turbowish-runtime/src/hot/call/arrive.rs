@@ -24,12 +24,14 @@ pub fn within<T>(proc: &'static Proc, site: u32, operand: T) -> T {
 }
 
 extern "C" fn arrive(proc: &'static Proc, site: u32, shape: usize) {
+    // First of all: the compiler takes this for a call, around which it saves all that it has.
+    let here = thread::here();
     let (direct, bytes) = (shape & 1 != 0, shape >> 1);
     if bytes < LARGE
         && (direct || !proc.is_fork(site))
         && let (Some(epoch), Some(id)) = (switch::epoch(), proc.known())
     {
-        let arrived = thread::with_current(epoch, |thread| {
+        let arrived = here.with_current(epoch, |thread| {
             thread.ledger.arrive_quick(id, site + 1, direct)
         });
         if arrived == Some(true) {

@@ -10,10 +10,12 @@ use crate::hot::{clock, events, switch, thread};
 /// Origin of a call that is created now. It reads the clock only if calls of this proc are known to
 /// be created before other things happen.
 pub(super) extern "C" fn create(proc: &'static Proc, bytes: usize) -> Origin {
+    // First of all: the compiler takes this for a call, around which it saves all that it has.
+    let here = thread::here();
     if let Some(epoch) = switch::epoch()
         && !proc.is_large(bytes)
         && !proc.is_early()
-        && let Some(Some(origin)) = thread::with_current(epoch, |thread| thread.ledger.born_quick())
+        && let Some(Some(origin)) = here.with_current(epoch, |thread| thread.ledger.born_quick())
     {
         events::call(|| CallEvent::Create {
             proc: proc.id().unwrap_or_default(),

@@ -46,7 +46,12 @@ pub(super) fn begin_quick(
         straight::is_below(here, account, epoch) && ledger.start_bottom(account, proc.known()?)
     } else {
         waker.data().addr() == thread.lent.load(Ordering::Relaxed)
-            && ledger.start_awaited(account, depth, proc.known()?, clock::ticks)
+            && ledger.start_awaited(
+                account,
+                depth,
+                (proc.known()?, &proc.first_path),
+                clock::ticks,
+            )
     };
     if !begun {
         return None;
@@ -119,7 +124,7 @@ pub(super) fn end_quick(
 ) -> Result<(), Unwritten> {
     match end {
         PollEnd::Pending => ledger.suspend_awaited(account, depth, clock::ticks)?,
-        PollEnd::Ready => ledger.return_awaited(account, depth, clock::ticks)?,
+        PollEnd::Ready => ledger.return_bottom(account, depth, clock::ticks)?,
         PollEnd::Err | PollEnd::Panic | PollEnd::Torn => return Err(None),
     }
     here.settle(end == PollEnd::Pending && depth == 0);

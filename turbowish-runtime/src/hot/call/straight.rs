@@ -123,7 +123,7 @@ pub(super) fn end_of_root(
     let (ledger, account) = (&thread.ledger, &mut state.account);
     match closing.end {
         PollEnd::Pending => ledger.suspend_awaited(account, 0, clock::ticks)?,
-        PollEnd::Ready => ledger.return_awaited(account, 0, clock::ticks)?,
+        PollEnd::Ready => ledger.return_bottom(account, 0, clock::ticks)?,
         PollEnd::Err | PollEnd::Panic | PollEnd::Torn => return Err(None),
     }
     thread::here().settle(false);
