@@ -458,7 +458,7 @@ impl Call {
 
     /// The running time of all polls and their inclusive time, together with these of the last one.
     #[inline(always)]
-    pub(crate) const fn with_last(&self, running: u64, inclusive: u64) -> [u64; 2] {
+    pub(crate) const fn with_last(&self, [running, inclusive]: [u64; 2]) -> [u64; 2] {
         [
             self.running.wrapping_add(running),
             self.inclusive.wrapping_add(inclusive),

@@ -366,7 +366,8 @@ impl Paths {
         (bucket.key.load(Acquire) == key.0).then(|| bucket.id.load(Relaxed))
     }
 
-    /// The path of a call of `proc` that the call on the path `above` awaits, if it was added before.
+    /// The path of a call of `proc` that the call on the path `above` awaits at `site`, if it was
+    /// added before.
     #[inline(always)]
     pub(crate) fn awaited(
         &self,

@@ -42,8 +42,8 @@ use crate::hot::events::{self, marked_calls};
 use crate::hot::pause::{self, PausedPoll};
 use crate::hot::probe::Probe;
 use crate::hot::proc::{Proc, StaticProc};
-use crate::hot::task::CoveredTask;
-use crate::hot::thread::{Here, ThreadLedger};
+use crate::hot::task::{Covered, CoveredTask};
+use crate::hot::thread::{ThisThread, ThreadLedger};
 use crate::hot::{after_end, child, clock, switch, thread};
 
 pin_project! {
@@ -135,7 +135,7 @@ where
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
         let this = self.project();
         let Owned { state, proc } = this.state;
-        let here = thread::here();
+        let here = thread::this();
         let is_straight = straight::is_straight(here, &state.account);
         // Built here and closed in place: a guard that is moved would be copied through memory.
         let mut open = OpenPoll {
@@ -200,7 +200,7 @@ const STRAIGHT_ROOT: u32 = u32::MAX - 1;
     reason = "both sides are Rust; in C's way it cannot unwind"
 )]
 extern "C" fn begin<'a, 'b>(
-    here: Here,
+    here: ThisThread,
     open: &'b mut OpenPoll<'a>,
     proc: &'static Proc,
     bytes: usize,
@@ -222,7 +222,7 @@ extern "C" fn begin<'a, 'b>(
 )]
 #[inline(never)]
 extern "C" fn begin_call<'a, 'b>(
-    here: Here,
+    here: ThisThread,
     open: &'b mut OpenPoll<'a>,
     proc: &'static Proc,
     bytes: usize,
@@ -243,7 +243,7 @@ extern "C" fn begin_call<'a, 'b>(
 #[inline(always)]
 fn is_plain(thread: &ThreadLedger, open: &OpenPoll<'_>, waker: &Waker) -> bool {
     match thread.ledger.depth() {
-        0 => straight::is_below(thread::here(), &open.state.account, open.epoch),
+        0 => straight::is_below(thread::this(), &open.state.account, open.epoch),
         _ => !nested::is_suspect(thread, waker) && !thread.ledger.may_be_branch(),
     }
 }
@@ -262,7 +262,7 @@ fn begin_plain(
     let Some(key) = proc.key(bytes) else {
         return false;
     };
-    straight::opened(thread::here());
+    straight::opened(thread::this());
     let t = reused(ledger.still_down()).unwrap_or_else(clock::ticks);
     let start = Start {
         straight: is_bottom,
@@ -316,33 +316,7 @@ extern "C" fn begin_any<'a, 'b>(
     if state.account.is_live(epoch) || is_new(state, epoch) {
         let given = &mut open.waker;
         let opened = thread::with(epoch, |thread| {
-            if thread.ledger.depth() == 0
-                && let Some(depth) =
-                    straight::begin_root(thread, (state, covered), (proc, bytes), waker, given)
-            {
-                return Some(depth);
-            }
-            straight::opened(thread::here());
-            if let Some(task) = covered
-                && let Some(depth) = reopen_branch(thread, (state, task), proc, waker, given)
-            {
-                return Some(depth);
-            }
-            if nested::is_suspect(thread, waker) {
-                return nested::open(thread, state, (proc, bytes), waker, given);
-            }
-            let Opened {
-                depth, is_branch, ..
-            } = open_in(thread, state, proc, bytes)?;
-            if depth == 0 {
-                open_root(thread, (state, covered), (proc, bytes), waker, None, given);
-            } else if is_branch || state.task.is_some() {
-                *given = open_branch(thread, state, bytes, waker, None);
-            } else {
-                return Some(depth);
-            }
-            nested::record_waker(thread, given, waker);
-            Some(depth)
+            open_any(thread, (state, covered), (proc, bytes), waker, given)
         });
         if let Some(Some(depth)) = opened {
             open.depth = depth;
@@ -354,6 +328,44 @@ extern "C" fn begin_any<'a, 'b>(
     }
     unseen(epoch);
     Ok(BorrowedWaker::same(waker))
+}
+
+/// Opens the frame of a root, of a branch, or of a call that is polled as neither.
+#[inline(always)]
+fn open_any<'a>(
+    thread: &ThreadLedger,
+    (state, covered): (&mut CallState, Option<Covered>),
+    (proc, bytes): (&'static Proc, usize),
+    waker: &'a Waker,
+    given: &mut PollWaker<'a>,
+) -> Option<u32> {
+    if thread.ledger.depth() == 0
+        && let Some(depth) =
+            straight::begin_root(thread, (state, covered), (proc, bytes), waker, given)
+    {
+        return Some(depth);
+    }
+    straight::opened(thread::this());
+    if let Some(task) = covered
+        && let Some(depth) = reopen_branch(thread, (state, task), proc, waker, given)
+    {
+        return Some(depth);
+    }
+    if nested::is_suspect(thread, waker) {
+        return nested::open(thread, state, (proc, bytes), waker, given);
+    }
+    let Opened {
+        depth, is_branch, ..
+    } = open_in(thread, state, proc, bytes)?;
+    if depth == 0 {
+        open_root(thread, (state, covered), (proc, bytes), waker, None, given);
+    } else if is_branch || state.task.is_some() {
+        *given = open_branch(thread, state, bytes, waker, None);
+    } else {
+        return Some(depth);
+    }
+    nested::record_waker(thread, given, waker);
+    Some(depth)
 }
 
 /// Records a poll of a call that is over. What its future does now is its own affair.
@@ -408,7 +420,7 @@ struct OpenPoll<'a> {
 }
 
 /// Closes the frame of a poll and charges its time.
-extern "C" fn end(here: Here, open: &mut OpenPoll<'_>, end: PollEnd) {
+extern "C" fn end(here: ThisThread, open: &mut OpenPoll<'_>, end: PollEnd) {
     // Each at the end, so that the compiler saves no register here.
     end_shaped(here, open, end);
 }
@@ -560,5 +572,5 @@ extern "C" fn unwound(open: &mut OpenPoll<'_>) {
     } else {
         PollEnd::Torn
     };
-    end(thread::here(), open, how);
+    end(thread::this(), open, how);
 }

@@ -154,15 +154,15 @@ pub(crate) fn is_ours() -> bool {
 /// This thread, as its polls find it.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
-pub(crate) struct Here(Local<ThreadWords>);
+pub(crate) struct ThisThread(Local<ThreadWords>);
 
 /// Finds this thread.
 #[inline(always)]
-pub(crate) fn here() -> Here {
-    Here(Local::of(&WORDS))
+pub(crate) fn this() -> ThisThread {
+    ThisThread(Local::of(&WORDS))
 }
 
-impl Here {
+impl ThisThread {
     /// The word of calls that have nothing to do in this poll.
     #[inline(always)]
     pub(crate) fn straight(self) -> u32 {
@@ -206,7 +206,7 @@ impl Here {
 pub(crate) fn with<R>(epoch: u32, f: impl FnOnce(&ThreadLedger) -> R) -> Option<R> {
     let is_current = |thread: &ThreadLedger| thread.ledger.epoch() == epoch;
     let with = |words: &ThreadWords| words.ledger.with_fitting(is_current, || enroll(epoch), f);
-    here().0.with(with)
+    this().0.with(with)
 }
 
 /// Runs `f` with the ledger for threads whose thread-local storage is gone; `None` if the epoch has
@@ -216,10 +216,10 @@ pub(crate) fn with_stray<R>(epoch: u32, f: impl FnOnce(&ThreadLedger) -> R) -> O
     stray(epoch, &mut lock(&THREADS.stray)).map(f)
 }
 
-/// Runs `f` with this thread's ledger if it is of `epoch`: see [`Here::with_current`].
+/// Runs `f` with this thread's ledger if it is of `epoch`: see [`ThisThread::with_current`].
 #[inline(always)]
 pub(crate) fn with_current<R>(epoch: u32, f: impl FnOnce(&ThreadLedger) -> R) -> Option<R> {
-    here().with_current(epoch, f)
+    this().with_current(epoch, f)
 }
 
 /// The paths that all threads share.

@@ -80,6 +80,16 @@ impl PathCounters {
         self.bucket(shared, waited)
     }
 
+    /// Ends a wait of every level of a span, and counts it there. The times are its end and its
+    /// duration.
+    #[inline(always)]
+    pub(crate) fn end_span_wait(&self, [end, waited]: [u64; 2], bucket: &AtomicU64) {
+        self.add(Word::SpanWaited, end);
+        self.subtract(Word::SpanOpen, 1);
+        self.add(Word::SpanWaits, waited);
+        add(bucket, 1);
+    }
+
     /// Where [`PathCounters::charge_call`] counts a call.
     #[inline(always)]
     pub(crate) fn call_buckets(

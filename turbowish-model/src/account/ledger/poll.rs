@@ -72,8 +72,7 @@ impl Ledger {
             (path, reuse)
         };
         self.step();
-        let before = if is_first { self.event() } else { suspended };
-        self.push((path, call.unit()), proc.id, (t, before), place, &start);
+        self.push((path, call.unit()), proc.id, (t, suspended), place, &start);
         if place & REPATHED != 0 {
             call.set_unit(path);
         }
@@ -115,7 +114,7 @@ impl Ledger {
         &self,
         (path, unit): (PathId, PathId),
         proc: u32,
-        (t, before): (u64, u64),
+        (t, suspended): (u64, u64),
         place: u32,
         start: &Start,
     ) {
@@ -133,6 +132,10 @@ impl Ledger {
         frame.nested.store(0, Relaxed);
         frame.foreign.store(0, Relaxed);
         frame.carry.store(0, Relaxed);
+        let before = match place & FIRST {
+            0 => suspended,
+            _ => self.event(),
+        };
         frame.suspended.store(before, Relaxed);
         frame.path.store(path, Relaxed);
         let unit = if place & PENDING != 0 { unit } else { 0 };

@@ -196,15 +196,7 @@ impl Ledger {
             self.pass(unit, hold, t);
             self.reuse.store(REUSE_NONE, Relaxed);
         } else if let Some(caller) = self.frames.in_place(depth.wrapping_sub(1)) {
-            let above = caller.place.load(Relaxed);
-            add(&caller.nested, hold);
-            let reuse = if above & DIRECT != 0 {
-                REUSE_UP
-            } else {
-                REUSE_NONE
-            };
-            self.reuse.store(reuse, Relaxed);
-            caller.place.store(above | LINKED, Relaxed);
+            self.tell_caller(caller, hold);
         }
         if let Some((level, room)) = step {
             let proc = frame.proc();
@@ -214,6 +206,20 @@ impl Ledger {
         }
         drop(writing);
         Ok(())
+    }
+
+    /// Tells the caller that what it awaits has ended pending.
+    #[inline(always)]
+    fn tell_caller(&self, caller: &Frame, hold: u64) {
+        let above = caller.place.load(Relaxed);
+        add(&caller.nested, hold);
+        let reuse = if above & DIRECT != 0 {
+            REUSE_UP
+        } else {
+            REUSE_NONE
+        };
+        self.reuse.store(reuse, Relaxed);
+        caller.place.store(above | LINKED, Relaxed);
     }
 
     /// Ends a poll as pending of the first call of a task that had something to do in it, and of
@@ -349,8 +355,8 @@ impl Ledger {
             .ok_or(Some(t))?;
         let (row, hold) = (ending.row, ending.hold);
         let age = call.lived(t);
-        let carry = frame.carry.load(Relaxed);
-        let [running, inclusive] = call.with_last(ending.running(), hold + carry);
+        let last = [ending.running(), hold + frame.carry.load(Relaxed)];
+        let [running, inclusive] = call.with_last(last);
         if row.may_be_slow(age) {
             return Err(Some(t));
         }
@@ -359,10 +365,7 @@ impl Ledger {
         self.pass_event(&ending, if place & ROOT == 0 { 1 } else { 0 });
         if let Some((waits, bucket)) = wait {
             frame.unit.store(0, Relaxed);
-            waits.add(Word::SpanWaited, start);
-            waits.subtract(Word::SpanOpen, 1);
-            waits.add(Word::SpanWaits, waited);
-            add(bucket, 1);
+            waits.end_span_wait([start, waited], bucket);
         }
         row.add(Word::LastPolls, 1);
         row.add(Word::LastHold, hold);

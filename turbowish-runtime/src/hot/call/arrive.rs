@@ -25,7 +25,7 @@ pub fn within<T>(proc: &'static Proc, site: u32, operand: T) -> T {
 
 extern "C" fn arrive(proc: &'static Proc, site: u32, shape: usize) {
     // First of all: the compiler takes this for a call, around which it saves all that it has.
-    let here = thread::here();
+    let here = thread::this();
     let (direct, bytes) = (shape & 1 != 0, shape >> 1);
     if bytes < LARGE
         && (direct || !proc.is_fork(site))

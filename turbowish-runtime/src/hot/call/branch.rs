@@ -102,7 +102,7 @@ pub(super) fn suspend_branch(
     if outer.is_task() || !ledger.suspend_branch(&mut state.account, depth, clock::ticks) {
         return false;
     }
-    thread::here().settle(false);
+    thread::this().settle(false);
     events::call(|| CallEvent::PollEnd(PollEnd::Pending));
     outer.go_on(thread);
     close_branch(thread, state, depth, given.first());

@@ -11,7 +11,7 @@ use crate::hot::{clock, events, switch, thread};
 /// be created before other things happen.
 pub(super) extern "C" fn create(proc: &'static Proc, bytes: usize) -> Origin {
     // First of all: the compiler takes this for a call, around which it saves all that it has.
-    let here = thread::here();
+    let here = thread::this();
     if let Some(epoch) = switch::epoch()
         && !proc.is_large(bytes)
         && !proc.is_early()

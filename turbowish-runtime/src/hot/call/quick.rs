@@ -9,7 +9,7 @@ use turbowish_model::event::CallEvent;
 
 use super::{CLOSED, CallState, OpenPoll, end_any, straight};
 use crate::hot::proc::Proc;
-use crate::hot::thread::{Here, ThreadLedger};
+use crate::hot::thread::{ThisThread, ThreadLedger};
 use crate::hot::{clock, events, switch};
 
 /// How the end of a poll is to be looked at first.
@@ -28,7 +28,7 @@ pub(super) enum PollShape {
 /// Opens the frame of a call in the two most frequent cases; `None` in all others.
 #[inline(always)]
 pub(super) fn begin_quick(
-    here: Here,
+    here: ThisThread,
     thread: &ThreadLedger,
     state: &mut CallState,
     proc: &'static Proc,
@@ -66,7 +66,7 @@ pub(super) fn begin_quick(
 
 /// Closes the frame of a poll of this shape. One function for each: what several paths of one
 /// function need would be in memory.
-pub(super) fn end_shaped(here: Here, open: &mut OpenPoll<'_>, end: PollEnd) {
+pub(super) fn end_shaped(here: ThisThread, open: &mut OpenPoll<'_>, end: PollEnd) {
     match (open.shape, end) {
         (PollShape::Straight, _) => straight::end(here, open, end),
         (PollShape::New, PollEnd::Ready) => return_new(here, open),
@@ -80,7 +80,7 @@ pub(super) fn end_shaped(here: Here, open: &mut OpenPoll<'_>, end: PollEnd) {
 macro_rules! ends {
     ($($name:ident: $end:ident;)*) => {$(
         #[inline(never)]
-        extern "C" fn $name(here: Here, open: &mut OpenPoll<'_>) {
+        extern "C" fn $name(here: ThisThread, open: &mut OpenPoll<'_>) {
             let mut read = None;
             if switch::epoch() == Some(open.epoch) {
                 let (account, depth) = (&mut open.state.account, open.depth);
@@ -116,7 +116,7 @@ ends! {
 /// In all others: nothing is done.
 #[inline(always)]
 pub(super) fn end_quick(
-    here: Here,
+    here: ThisThread,
     ledger: &Ledger,
     account: &mut Account,
     depth: u32,

@@ -20,31 +20,31 @@ use crate::features;
 use crate::hot::events;
 use crate::hot::proc::Proc;
 use crate::hot::task::{self, Covered};
-use crate::hot::thread::{Here, ThreadLedger};
+use crate::hot::thread::{ThisThread, ThreadLedger};
 use crate::hot::{clock, switch, thread};
 
 /// Whether this call has nothing to do in the poll that begins.
 #[inline(always)]
-pub(super) fn is_straight(here: Here, account: &Account) -> bool {
+pub(super) fn is_straight(here: ThisThread, account: &Account) -> bool {
     account.is_straight(here.straight())
 }
 
 /// Whether the callers of a call that is about to open a frame have none.
 #[inline(always)]
-pub(super) fn is_below(here: Here, account: &Account, epoch: u32) -> bool {
+pub(super) fn is_below(here: ThisThread, account: &Account, epoch: u32) -> bool {
     here.straight() == Account::straight(epoch) && account.is_fused() && account.epoch() == epoch
 }
 
 /// A frame is opened: no poll below it is straight.
 #[inline(always)]
-pub(super) fn opened(here: Here) {
+pub(super) fn opened(here: ThisThread) {
     here.set_straight(Account::NOT_STRAIGHT);
 }
 
 /// A frame was closed; `pending` if as pending.
 #[inline]
 pub(super) fn closed(thread: &ThreadLedger, depth: u32, pending: bool) {
-    thread::here().settle(pending && thread.ledger.was_straight(depth));
+    thread::this().settle(pending && thread.ledger.was_straight(depth));
 }
 
 /// Begins a poll of a task's root. Returns the depth of its frame, or [`STRAIGHT_ROOT`] if it has
@@ -82,14 +82,14 @@ pub(super) fn begin_root<'a>(
         true => (Account::straight(ledger.epoch()), STRAIGHT_ROOT),
         false => (Account::NOT_STRAIGHT, 0),
     };
-    thread::here().set_straight(word);
+    thread::this().set_straight(word);
     Some(depth)
 }
 
 /// Ends a poll of a task's root that had no frame.
 #[inline(never)]
 pub(super) fn end_root(epoch: u32, state: &mut CallState, closing: &Closing<'_>) {
-    let here = thread::here();
+    let here = thread::this();
     let is_settled = here.is_settled();
     here.settle(false);
     opened(here);
@@ -126,7 +126,7 @@ pub(super) fn end_of_root(
         PollEnd::Ready => ledger.return_bottom(account, 0, clock::ticks)?,
         PollEnd::Err | PollEnd::Panic | PollEnd::Torn => return Err(None),
     }
-    thread::here().settle(false);
+    thread::this().settle(false);
     close_span(
         thread,
         state,
@@ -160,7 +160,7 @@ fn close_span(
 
 /// Ends a poll of a call that had no frame in it, and may have got one.
 #[inline(never)]
-pub(super) extern "C" fn end(here: Here, open: &mut OpenPoll<'_>, end: PollEnd) {
+pub(super) extern "C" fn end(here: ThisThread, open: &mut OpenPoll<'_>, end: PollEnd) {
     open.shape = PollShape::Any;
     let state = &mut *open.state;
     let epoch = state.account.epoch();
