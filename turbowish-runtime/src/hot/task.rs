@@ -28,7 +28,7 @@ pub(crate) use self::first_poll::FirstPoll;
 #[cfg(test)]
 pub(crate) use self::registry::slots;
 pub(crate) use self::registry::{
-    DEFAULT_LIMIT, all, branches, chains, enter, enter_branch, is_wrapped, limit, live, lost,
+    DEFAULT_LIMIT, all, branches, chains, each, enter, enter_branch, is_wrapped, limit, live, lost,
     named, outside, with, wrap,
 };
 pub(crate) use self::row::TaskRow;

@@ -330,10 +330,15 @@ pub(crate) fn named() -> HashMap<u64, Arc<str>> {
     named.collect()
 }
 
-/// All live tasks.
+/// All live tasks, one after the other: a task that begins meanwhile may be among them.
+pub(crate) fn each() -> impl Iterator<Item = TaskRow> {
+    shown(0, BRANCH)
+}
+
+/// A list of all live tasks.
 pub(crate) fn all() -> Vec<TaskRow> {
     let mut all = Vec::with_capacity(usize::try_from(live()).unwrap_or(0));
-    all.extend(shown(0, BRANCH));
+    all.extend(each());
     all
 }
 
