@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use turbowish_model::account::paths::{PATH_LIMIT, Paths};
 use turbowish_model::account::slots::{Links, Slots, Slotted};
-use turbowish_model::account::task::TaskMeta;
+use turbowish_model::account::task::{Extra, TaskMeta};
 use turbowish_model::event::TaskEvent;
 
 use super::counts::Rare;
@@ -35,6 +35,8 @@ pub(super) struct Tasks {
 struct Place(TaskSlot);
 
 impl Slotted for Place {
+    type Extra = Extra<Rare>;
+
     fn new(index: u32, next: u32) -> Self {
         Self(TaskSlot::new(TaskEntry::new(index, next)))
     }
@@ -177,6 +179,16 @@ pub(super) fn at(index: u32) -> &'static TaskSlot {
     &TASKS.slots.at(index).0
 }
 
+/// What few tasks need, of the slot at `index`.
+pub(super) fn extra(index: u32) -> Option<&'static Extra<Rare>> {
+    TASKS.slots.extra(index)
+}
+
+/// The same, made if necessary.
+pub(super) fn make_extra(index: u32) -> &'static Extra<Rare> {
+    TASKS.slots.make_extra(index)
+}
+
 /// Takes a free slot; `None` if there are no more.
 pub(super) fn take() -> Option<&'static TaskSlot> {
     // The thread's storage may be gone: then a whole list is taken, and the rest given back.
@@ -257,14 +269,14 @@ pub(crate) fn enter_branch(first: &FirstPoll<'_>) -> Option<CoveredTask> {
 
 fn show(slot: &TaskSlot) {
     // A waker on another thread may set a flag meanwhile.
-    slot.flags.fetch_or(SHOWN, Ordering::Release);
+    slot.flags().fetch_or(SHOWN, Ordering::Release);
 }
 
 /// Removes the row of a task or of a branch that is over.
 pub(super) fn leave(slot: &'static TaskSlot) {
     let counts = &TASKS.counts;
-    let flags = slot.flags.load(Ordering::Relaxed);
-    slot.flags.store(flags & !SHOWN, Ordering::Release);
+    let flags = slot.flags().load(Ordering::Relaxed);
+    slot.flags().store(flags & !SHOWN, Ordering::Release);
     let count = match flags & BRANCH {
         0 => &counts.live,
         _ => &counts.live_branches,
@@ -301,7 +313,7 @@ pub(crate) fn lost() -> u64 {
 fn shown(flags: u32, others: u32) -> impl Iterator<Item = TaskRow> {
     let (wanted, mask) = (SHOWN | flags, SHOWN | flags | others);
     let slots = TASKS.slots.iter().map(|place| &place.0);
-    let slots = slots.filter(move |slot| slot.flags.load(Ordering::Acquire) & mask == wanted);
+    let slots = slots.filter(move |slot| slot.flags().load(Ordering::Acquire) & mask == wanted);
     slots.filter_map(TaskRow::of)
 }
 
