@@ -409,7 +409,7 @@ impl<O: CellOwner> TaskCell<O> {
 
     /// Starts a root poll on a thread. Returns the end of the previous poll if that belonged to the
     /// same epoch.
-    #[inline]
+    #[inline(always)]
     pub fn begin(&self, epoch: u32, thread: u32, t: u64) -> Option<u64> {
         let before = self.since.load(Relaxed);
         let before = self.is_of_epoch(epoch).then_some(before);

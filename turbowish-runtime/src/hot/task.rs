@@ -20,7 +20,7 @@ use turbowish_model::account::slots::SLOT_LIMIT;
 use turbowish_model::account::task::TaskMeta;
 use turbowish_model::event::{CallEvent, TaskEvent};
 use turbowish_unsafe::waker::BorrowedWaker;
-use turbowish_unsafe::waker::slot::{Slot, SlotTarget};
+use turbowish_unsafe::waker::slot::{Slot, SlotTarget, Vtables};
 
 use self::counts::{SlotCell, SlotWord, WakerCount, WakerCounts};
 pub(crate) use self::ended::{ended, panicked};
@@ -56,7 +56,7 @@ pub(crate) struct TaskEntry {
 
 // There are as many as tasks that wait.
 #[cfg(target_pointer_width = "64")]
-const _: () = assert!(size_of::<TaskSlot>() == 128 + size_of::<PauseFlag>());
+const _: () = assert!(size_of::<TaskSlot>() == 120 + size_of::<PauseFlag>());
 
 /// Bits of flags below the index.
 const FLAG_BITS: u32 = 8;
@@ -104,6 +104,11 @@ impl SlotTarget for TaskEntry {
 
     fn may_wait() -> bool {
         !switch::is_child()
+    }
+
+    #[inline]
+    fn vtables() -> &'static Vtables {
+        registry::vtables()
     }
 }
 

@@ -26,12 +26,12 @@ pub(super) struct Poller {
 
 impl<O: CellOwner> TaskCell<O> {
     /// A poll on a thread begins.
-    #[inline]
+    #[inline(always)]
     pub(super) fn polled_by(&self, epoch: u32, thread: u32) {
         let number = thread.wrapping_add(1);
         let word = match number < THREAD && epoch < EPOCH {
             true => epoch << EPOCH_AT | number,
-            false => self.long_epoch(epoch) | self.long_thread(number),
+            false => self.long_poller(epoch, number),
         };
         // `Release`: who sees the word also sees what it stands for.
         self.poller.store(word | POLLED, Release);
@@ -68,13 +68,18 @@ impl<O: CellOwner> TaskCell<O> {
     }
 
     /// Whether the last poll belongs to this epoch.
-    #[inline]
+    #[inline(always)]
     pub(super) fn is_of_epoch(&self, epoch: u32) -> bool {
-        let kept = self.poller.load(Relaxed) >> EPOCH_AT;
-        match kept == EPOCH {
-            false => kept == epoch,
-            true => self.poller().epoch == epoch,
+        match self.poller.load(Relaxed) >> EPOCH_AT {
+            EPOCH => self.is_of_long_epoch(epoch),
+            kept => kept == epoch,
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn is_of_long_epoch(&self, epoch: u32) -> bool {
+        self.poller().epoch == epoch
     }
 
     /// Whether the last poll of the task or branch that began is that of a thread.
@@ -102,6 +107,12 @@ impl<O: CellOwner> TaskCell<O> {
             is_polled: word & POLLED != 0,
             epoch,
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn long_poller(&self, epoch: u32, number: u32) -> u32 {
+        self.long_epoch(epoch) | self.long_thread(number)
     }
 
     #[cold]

@@ -9,6 +9,7 @@ use turbowish_model::account::paths::{PATH_LIMIT, Paths};
 use turbowish_model::account::slots::{Links, Slots, Slotted};
 use turbowish_model::account::task::{Extra, TaskMeta};
 use turbowish_model::event::TaskEvent;
+use turbowish_unsafe::waker::slot::Vtables;
 
 use super::counts::Rare;
 use super::ended::Panicked;
@@ -19,6 +20,8 @@ use crate::hot::{clock, dropped, events, pause};
 pub(super) struct Tasks {
     /// Of tasks and of branches.
     slots: Slots<Place>,
+    /// Those of the executors' wakers.
+    vtables: Vtables,
     /// Chains of pending calls. Apart from the paths of calls, whose counters lie next to each
     /// other.
     chains: Paths,
@@ -31,7 +34,8 @@ pub(super) struct Tasks {
     pub(super) ended: Mutex<VecDeque<Panicked>>,
 }
 
-/// A slot in the table.
+/// A slot in the table. No two tasks share a cache line.
+#[repr(align(64))]
 struct Place(TaskSlot);
 
 impl Slotted for Place {
@@ -83,6 +87,7 @@ struct Counts {
 
 pub(super) static TASKS: Tasks = Tasks {
     slots: Slots::new(),
+    vtables: Vtables::new(),
     chains: Paths::new(PATH_LIMIT),
     counts: Counts {
         live: AtomicU64::new(0),
@@ -171,6 +176,12 @@ impl Drop for FreeSlots {
 #[inline]
 pub(crate) fn chains() -> &'static Paths {
     &TASKS.chains
+}
+
+/// The vtables of the executors' wakers that slots keep.
+#[inline]
+pub(super) fn vtables() -> &'static Vtables {
+    &TASKS.vtables
 }
 
 /// The slot at `index`.

@@ -10,7 +10,7 @@ use loom::thread::{self, ThreadId, current};
 #[cfg(not(loom))]
 use std::thread::{self, ThreadId, current};
 
-use super::{Slot, SlotTarget};
+use super::{Slot, SlotTarget, Vtables};
 use crate::waker::{BorrowedWaker, WakeTarget};
 
 /// Runs a model.
@@ -63,6 +63,10 @@ impl SlotTarget for Seen {
     }
     fn may_wait() -> bool {
         true
+    }
+    fn vtables() -> &'static Vtables {
+        static ALL: Vtables = Vtables::new();
+        &ALL
     }
 }
 
