@@ -16,7 +16,7 @@ use once_cell::race::OnceBox;
 
 /// Slots made at once.
 pub const CHUNK: usize = 256;
-/// Chunks under one address.
+/// ChunkTable under one address.
 const SHELF: usize = 256;
 /// Number of such addresses.
 const SHELVES: usize = 256;
@@ -67,11 +67,11 @@ impl Links {
 type Chunk<T> = [T; CHUNK];
 type Shelf<T> = [OnceBox<Chunk<T>>; SHELF];
 
-/// Chunks by number, each made when it is needed.
+/// ChunkTable by number, each made when it is needed.
 #[derive(Debug)]
-struct Chunks<T>([OnceBox<Shelf<T>>; SHELVES]);
+struct ChunkTable<T>([OnceBox<Shelf<T>>; SHELVES]);
 
-impl<T> Chunks<T> {
+impl<T> ChunkTable<T> {
     const NONE: Self = Self([const { OnceBox::new() }; SHELVES]);
 
     /// The chunk of this number, if it was made.
@@ -100,8 +100,8 @@ fn fresh<T>(each: impl FnMut(usize) -> T) -> Box<Chunk<T>> {
 
 /// All slots.
 pub struct Slots<T: Slotted> {
-    chunks: Chunks<T>,
-    extras: Chunks<T::Extra>,
+    chunks: ChunkTable<T>,
+    extras: ChunkTable<T::Extra>,
     /// Number of chunks.
     made: AtomicU32,
     /// Index plus one of the first slot of the first free batch, and a number that changes with
@@ -120,8 +120,8 @@ impl<T: Slotted> Slots<T> {
     #[must_use]
     pub const fn new() -> Self {
         Self {
-            chunks: Chunks::NONE,
-            extras: Chunks::NONE,
+            chunks: ChunkTable::NONE,
+            extras: ChunkTable::NONE,
             made: AtomicU32::new(0),
             batches: AtomicU64::new(0),
         }

@@ -3,9 +3,9 @@
 //!
 //! A slot *keeps* the executor's waker only while its own waker has clones, or is being woken. One
 //! word has the whole state: the number of clones, the number of *guests* (threads that are waking
-//! the kept waker by reference), four flags, and the number of the kept waker's vtable. The thread that brings both numbers to zero takes
-//! the kept waker out, under a flag that makes others wait for these few instructions. None of the
-//! executor's code runs under that flag.
+//! the kept waker by reference), four flags, and the number of the kept waker's vtable. The thread
+//! that brings both counts to zero takes the kept waker out, under a flag that makes others wait
+//! for these few instructions. None of the executor's code runs under that flag.
 //!
 //! A poll is lent the slot's waker only if the slot keeps the executor's waker of that poll
 //! ([`Slot::fits`]), and then nothing is counted. Another thread may drop the last clone during the
