@@ -72,7 +72,9 @@ type Shelf<T> = [OnceBox<Chunk<T>>; SHELF];
 struct ChunkTable<T>([OnceBox<Shelf<T>>; SHELVES]);
 
 impl<T> ChunkTable<T> {
-    const NONE: Self = Self([const { OnceBox::new() }; SHELVES]);
+    const fn new() -> Self {
+        Self([const { OnceBox::new() }; SHELVES])
+    }
 
     /// The chunk of this number, if it was made.
     #[inline]
@@ -120,8 +122,8 @@ impl<T: Slotted> Slots<T> {
     #[must_use]
     pub const fn new() -> Self {
         Self {
-            chunks: ChunkTable::NONE,
-            extras: ChunkTable::NONE,
+            chunks: ChunkTable::new(),
+            extras: ChunkTable::new(),
             made: AtomicU32::new(0),
             batches: AtomicU64::new(0),
         }
