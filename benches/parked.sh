@@ -16,7 +16,7 @@ Usage: benches/parked.sh [--tasks N] [--seconds N]
 Fails if a task costs more than BOUND bytes over the plain program at the last look, if the most that there was (peak) is more than
 PEAK bytes a task, or if the last look has more than GROWTH bytes a task over that at 2 s.
 
-Environment: BOUND [default: 360], PEAK [default: 380], GROWTH [default: 40]
+Environment: BOUND [default: 280], PEAK [default: 290], GROWTH [default: 10]
 TEXT
 }
 
@@ -36,9 +36,9 @@ while [[ $# -gt 0 ]]; do
     esac
 done
 [[ $tasks =~ ^[1-9][0-9]*$ && $seconds =~ ^[0-9]+$ && $seconds -ge 3 ]] || { usage >&2; exit 2; }
-bound=${BOUND:-360}
-most=${PEAK:-380}
-growth=${GROWTH:-40}
+bound=${BOUND:-280}
+most=${PEAK:-290}
+growth=${GROWTH:-10}
 
 bench=$PWD/target/bench
 work=$(mktemp -d)

@@ -1,6 +1,9 @@
 //! Slots: values that are made in chunks, found by index, used again and again, and never freed. So
 //! a reader may look at any of them at any time.
 //!
+//! A slot may have an extra part at the same index, for what few slots need. Those of a chunk are
+//! made together when the first of them is needed.
+//!
 //! Free slots are linked into lists by the thread that frees them. A thread that has too many gives
 //! a batch to the others.
 
@@ -13,7 +16,7 @@ use once_cell::race::OnceBox;
 
 /// Slots made at once.
 pub const CHUNK: usize = 256;
-/// Chunks under one address.
+/// ChunkTable under one address.
 const SHELF: usize = 256;
 /// Number of such addresses.
 const SHELVES: usize = 256;
@@ -23,6 +26,9 @@ pub const SLOT_LIMIT: u32 = (CHUNK * SHELF * SHELVES) as u32;
 
 /// A value in a slot.
 pub trait Slotted {
+    /// What few slots need. Stays when the slot is used again.
+    type Extra: Default;
+
     /// Creates the value of the slot at `index`, which is free and followed by `next`.
     fn new(index: u32, next: u32) -> Self;
     /// The links of a free slot; of one that is in use, anything.
@@ -61,10 +67,43 @@ impl Links {
 type Chunk<T> = [T; CHUNK];
 type Shelf<T> = [OnceBox<Chunk<T>>; SHELF];
 
-/// All slots.
+/// ChunkTable by number, each made when it is needed.
 #[derive(Debug)]
-pub struct Slots<T> {
-    shelves: [OnceBox<Shelf<T>>; SHELVES],
+struct ChunkTable<T>([OnceBox<Shelf<T>>; SHELVES]);
+
+impl<T> ChunkTable<T> {
+    const fn new() -> Self {
+        Self([const { OnceBox::new() }; SHELVES])
+    }
+
+    /// The chunk of this number, if it was made.
+    #[inline]
+    fn get(&self, chunk: usize) -> Option<&Chunk<T>> {
+        self.0[chunk / SHELF % SHELVES].get()?[chunk % SHELF].get()
+    }
+
+    /// The same, made if necessary; `each` makes a value of it.
+    #[inline]
+    fn get_or_make(&self, chunk: usize, each: impl FnMut(usize) -> T) -> &Chunk<T> {
+        let shelf = &self.0[chunk / SHELF % SHELVES];
+        let shelf = shelf.get_or_init(|| Box::new([const { OnceBox::new() }; SHELF]));
+        shelf[chunk % SHELF].get_or_init(|| fresh(each))
+    }
+}
+
+/// A chunk. Not made on the stack, because it is large.
+fn fresh<T>(each: impl FnMut(usize) -> T) -> Box<Chunk<T>> {
+    let values: Vec<T> = (0..CHUNK).map(each).collect();
+    match values.into_boxed_slice().try_into() {
+        Ok(chunk) => chunk,
+        Err(_) => unreachable!("it has the length of a chunk"),
+    }
+}
+
+/// All slots.
+pub struct Slots<T: Slotted> {
+    chunks: ChunkTable<T>,
+    extras: ChunkTable<T::Extra>,
     /// Number of chunks.
     made: AtomicU32,
     /// Index plus one of the first slot of the first free batch, and a number that changes with
@@ -72,34 +111,51 @@ pub struct Slots<T> {
     batches: AtomicU64,
 }
 
-impl<T> Default for Slots<T> {
+impl<T: Slotted> Default for Slots<T> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl<T> Slots<T> {
+impl<T: Slotted> Slots<T> {
     /// Creates an empty table.
     #[must_use]
     pub const fn new() -> Self {
         Self {
-            shelves: [const { OnceBox::new() }; SHELVES],
+            chunks: ChunkTable::new(),
+            extras: ChunkTable::new(),
             made: AtomicU32::new(0),
             batches: AtomicU64::new(0),
         }
     }
-}
 
-impl<T: Slotted> Slots<T> {
     /// Returns the slot at `index`.
     #[inline]
     pub fn at(&self, index: u32) -> &T {
         let index = index as usize;
-        let chunk = index / CHUNK;
-        let shelf = &self.shelves[chunk / SHELF % SHELVES];
-        // Both exist already: an index is given out after its chunk was made.
-        let shelf = shelf.get_or_init(|| Box::new([const { OnceBox::new() }; SHELF]));
-        &shelf[chunk % SHELF].get_or_init(|| fresh(chunk as u32))[index % CHUNK]
+        // It exists already: an index is given out after its chunk was made.
+        let chunk = self.chunks.get_or_make(index / CHUNK, |at| {
+            let first = index / CHUNK * CHUNK;
+            let next = if at + 1 == CHUNK { 0 } else { first + at + 2 };
+            T::new((first + at) as u32, next as u32)
+        });
+        &chunk[index % CHUNK]
+    }
+
+    /// Returns the extra part of the slot at `index`, if it was made.
+    #[inline]
+    pub fn extra(&self, index: u32) -> Option<&T::Extra> {
+        let index = index as usize;
+        Some(&self.extras.get(index / CHUNK)?[index % CHUNK])
+    }
+
+    /// The same, made if necessary.
+    pub fn make_extra(&self, index: u32) -> &T::Extra {
+        let index = index as usize;
+        let chunk = self
+            .extras
+            .get_or_make(index / CHUNK, |_| T::Extra::default());
+        &chunk[index % CHUNK]
     }
 
     /// Makes a chunk. Returns the index of its first slot, which is followed by the others; `None`
@@ -115,11 +171,8 @@ impl<T: Slotted> Slots<T> {
 
     /// Iterates over all slots, free ones too.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
-        let chunks = (0..self.made.load(Acquire)).filter_map(|chunk| {
-            let chunk = chunk as usize;
-            // The chunk may be in the making.
-            self.shelves[chunk / SHELF].get()?[chunk % SHELF].get()
-        });
+        // A chunk may be in the making.
+        let chunks = (0..self.made.load(Acquire)).filter_map(|at| self.chunks.get(at as usize));
         chunks.flatten()
     }
 
@@ -162,22 +215,6 @@ impl<T: Slotted> Slots<T> {
     }
 }
 
-/// A chunk, of which each slot is followed by the next.
-fn fresh<T: Slotted>(chunk: u32) -> Box<Chunk<T>> {
-    let first = chunk * CHUNK as u32;
-    let last = first + CHUNK as u32 - 1;
-    let slots = (first..=last).map(|index| {
-        let next = if index == last { 0 } else { index + 2 };
-        T::new(index, next)
-    });
-    // Not on the stack: a chunk is large.
-    let slots: Vec<T> = slots.collect();
-    match slots.into_boxed_slice().try_into() {
-        Ok(chunk) => chunk,
-        Err(_) => unreachable!("it has the length of a chunk"),
-    }
-}
-
 #[cfg(all(test, not(loom)))]
 mod tests {
     use alloc::vec::Vec;
@@ -191,6 +228,8 @@ mod tests {
     }
 
     impl Slotted for Plain {
+        type Extra = AtomicU64;
+
         fn new(index: u32, next: u32) -> Self {
             Self {
                 index,
@@ -219,6 +258,17 @@ mod tests {
         assert_eq!(all, (0..2 * CHUNK as u32).collect::<Vec<_>>());
         let seen: Vec<u32> = slots.iter().map(|slot| slot.index).collect();
         assert_eq!(seen, all);
+    }
+
+    #[test]
+    fn extra_parts_are_made_by_the_chunk() {
+        let slots = Slots::<Plain>::new();
+        assert!(slots.grow().is_some() && slots.grow().is_some());
+        slots.make_extra(3).store(7, Relaxed);
+        let extra = |at: usize| slots.extra(at as u32).map(|extra| extra.load(Relaxed));
+        assert_eq!([3, 4, CHUNK].map(extra), [Some(7), Some(0), None]);
+        slots.make_extra(CHUNK as u32 + 3).store(8, Relaxed);
+        assert_eq!([3, CHUNK + 3].map(extra), [Some(7), Some(8)]);
     }
 
     #[test]

@@ -2,7 +2,9 @@
 //! the monitor reads it.
 
 mod branch;
+mod extra;
 mod glance;
+mod poller;
 mod stack;
 mod words;
 
@@ -11,12 +13,10 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
-use once_cell::race::OnceBox;
-
+pub use self::extra::{Alone, CellOwner, Extra};
 pub use self::glance::Glance;
 pub use self::stack::Publication;
-use self::stack::TIMES;
-use self::words::{Count, More, PollSums};
+use self::words::{Count, PollSums};
 use crate::account::await_stack::AwaitFrame;
 use crate::account::branch::BranchReading;
 use crate::account::counters::PROC_LIMIT;
@@ -124,20 +124,18 @@ impl FirstPollCell {
 }
 
 /// The published state of a live task. One poller at a time writes it. A cell may be used for one
-/// task after another. `R` is what its owner keeps in the part that few tasks need.
+/// task after another. `O` is what its owner keeps in it.
 ///
 /// There are as many as tasks that wait, so it has no byte to spare.
 #[derive(Debug)]
-pub struct TaskCell<R = ()> {
+pub struct TaskCell<O = Alone> {
     sequence: SmallSeqLock,
     future_bytes: AtomicU32,
     id: AtomicU64,
     /// Start of the first poll. Another word of the owner's while the cell is none of a task.
     created: AtomicU64,
-    /// Number plus one of the thread that polls the task or polled it last, with [`POLLED`] during
-    /// the poll. 0 before the first poll.
-    thread: AtomicU32,
-    epoch: AtomicU32,
+    /// The thread that polls the task or polled it last, and the epoch.
+    poller: AtomicU32,
     /// Start of the poll in progress, or end of the last one, in ticks.
     since: AtomicU64,
     /// Waker of the task before the last root poll, as in [`WakerReading::by`].
@@ -147,17 +145,14 @@ pub struct TaskCell<R = ()> {
     /// Length of the last root poll, if that is over.
     span: AtomicU32,
     sums: PollSums,
-    /// The await stack, and the times of its frames.
+    /// The await stack, and the first time of its frames.
     place: AtomicU32,
-    times: [AtomicU64; TIMES],
-    more: OnceBox<More<R>>,
+    time: AtomicU64,
+    owner: O,
 }
 
-#[cfg(all(target_pointer_width = "64", not(all(test, loom))))]
-const _: () = assert!(size_of::<TaskCell>() == 104);
-
-/// Flag of a thread number: the thread polls the task now.
-const POLLED: u32 = 1 << 31;
+#[cfg(not(all(test, loom)))]
+const _: () = assert!(size_of::<TaskCell<u32>>() == 80);
 
 /// State of a task's waker.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -282,12 +277,12 @@ impl TaskReading {
 /// A root poll that ended pending, before it is known where the task waits.
 #[derive(Debug)]
 #[must_use]
-pub struct EndedPoll<'a, R = ()> {
-    cell: &'a TaskCell<R>,
+pub struct EndedPoll<'a, O = Alone> {
+    cell: &'a TaskCell<O>,
     _writing: WriteGuard<'a, AtomicU32>,
 }
 
-impl<R: Default> EndedPoll<'_, R> {
+impl<O: CellOwner> EndedPoll<'_, O> {
     /// The task waits where it waited before.
     #[inline]
     pub fn unmoved(self) {
@@ -297,7 +292,7 @@ impl<R: Default> EndedPoll<'_, R> {
     /// Publishes the await stack. `each` passes it from the first frame that differs from the
     /// published one, outermost first. `table` has the chains of all cells.
     #[inline]
-    pub fn publish(self, table: &Paths, each: impl FnOnce(&mut Publication<'_, R>)) {
+    pub fn publish(self, table: &Paths, each: impl FnOnce(&mut Publication<'_, O>)) {
         let mut stack = Publication::new(self.cell, table, STACK_LIMIT);
         each(&mut stack);
         stack.end();
@@ -308,7 +303,7 @@ impl TaskCell {
     /// Creates the cell of a task that was not polled yet.
     #[must_use]
     pub fn new(meta: TaskMeta) -> Self {
-        let cell = Self::unused();
+        let cell = Self::default();
         cell.store_meta(&meta);
         cell
     }
@@ -316,29 +311,28 @@ impl TaskCell {
 
 impl Default for TaskCell {
     fn default() -> Self {
-        Self::unused()
+        Self::unused(Alone::default())
     }
 }
 
-impl<R: Default> TaskCell<R> {
+impl<O: CellOwner> TaskCell<O> {
     /// Creates the cell of no task.
     #[must_use]
-    pub fn unused() -> Self {
+    pub fn unused(owner: O) -> Self {
         Self {
             sequence: SmallSeqLock::default(),
             future_bytes: AtomicU32::new(0),
             id: AtomicU64::new(0),
             created: AtomicU64::new(0),
-            thread: AtomicU32::new(0),
-            epoch: AtomicU32::new(0),
+            poller: AtomicU32::new(0),
             since: AtomicU64::new(0),
             ready_by: AtomicU64::new(0),
             latency: AtomicU32::new(0),
             span: AtomicU32::new(0),
             sums: PollSums::default(),
             place: AtomicU32::new(0),
-            times: Default::default(),
-            more: OnceBox::new(),
+            time: AtomicU64::new(0),
+            owner,
         }
     }
 
@@ -349,12 +343,11 @@ impl<R: Default> TaskCell<R> {
         for word in [&self.since, &self.ready_by] {
             word.store(0, Relaxed);
         }
-        let numbers = [&self.thread, &self.epoch, &self.place];
-        for word in numbers.into_iter().chain([&self.latency, &self.span]) {
+        for word in [&self.poller, &self.place, &self.latency, &self.span] {
             word.store(0, Relaxed);
         }
         self.sums.renew();
-        if let Some(more) = self.more.get() {
+        if let Some(more) = self.known_more() {
             more.renew();
         }
         drop(writing);
@@ -367,16 +360,6 @@ impl<R: Default> TaskCell<R> {
         self.id.store(meta.id, Relaxed);
         self.created.store(meta.created, Relaxed);
         self.future_bytes.store(meta.future_bytes, Relaxed);
-    }
-
-    /// What the owner keeps in the part that few tasks need, if there is one.
-    pub fn rare(&self) -> Option<&R> {
-        self.more.get().map(|more| &more.rare)
-    }
-
-    /// The same, made if necessary.
-    pub fn make_rare(&self) -> &R {
-        &self.more().rare
     }
 
     /// Id of the task, or of the last one.
@@ -414,12 +397,6 @@ impl<R: Default> TaskCell<R> {
         self.id() == id
     }
 
-    /// Whether the last poll of the task or branch that began is that of a thread.
-    #[must_use]
-    pub fn is_polled_on(&self, thread: u32) -> bool {
-        self.thread.load(Relaxed) & !POLLED == thread.wrapping_add(1)
-    }
-
     /// The constant data of the task; for the thread that polls it.
     #[must_use]
     pub fn meta(&self) -> TaskMeta {
@@ -432,13 +409,12 @@ impl<R: Default> TaskCell<R> {
 
     /// Starts a root poll on a thread. Returns the end of the previous poll if that belonged to the
     /// same epoch.
-    #[inline]
+    #[inline(always)]
     pub fn begin(&self, epoch: u32, thread: u32, t: u64) -> Option<u64> {
         let before = self.since.load(Relaxed);
-        let before = (self.epoch.load(Relaxed) == epoch).then_some(before);
+        let before = self.is_of_epoch(epoch).then_some(before);
         let writing = self.sequence.write();
-        self.thread.store(thread.wrapping_add(1) | POLLED, Relaxed);
-        self.epoch.store(epoch, Relaxed);
+        self.polled_by(epoch, thread);
         self.since.store(t, Relaxed);
         self.latency.store(0, Relaxed);
         self.count(Count::Polls);
@@ -456,10 +432,9 @@ impl<R: Default> TaskCell<R> {
 
     /// Ends a root poll as pending.
     #[inline]
-    pub fn end(&self, t: u64, hold: u64, running: u64) -> EndedPoll<'_, R> {
+    pub fn end(&self, t: u64, hold: u64, running: u64) -> EndedPoll<'_, O> {
         let writing = self.sequence.write();
-        let thread = self.thread.load(Relaxed);
-        self.thread.store(thread & !POLLED, Relaxed);
+        self.no_longer_polled();
         let began = self.since.load(Relaxed);
         self.since.store(t, Relaxed);
         self.store(&self.span, |long| &long.span, t.saturating_sub(began));
@@ -493,11 +468,9 @@ impl<R: Default> TaskCell<R> {
 
     fn attempt(&self, table: &Paths) -> TaskReading {
         let (stack, truncated) = self.stack(table, 0);
-        let thread = self.thread.load(Relaxed);
-        let number = (thread & !POLLED).checked_sub(1);
-        let is_polled = thread & POLLED != 0;
+        let poller = self.poller();
         let since = self.since.load(Relaxed);
-        let began = match is_polled {
+        let began = match poller.is_polled {
             true => since,
             false => since.saturating_sub(self.ticks(&self.span, |long| &long.span)),
         };
@@ -507,10 +480,10 @@ impl<R: Default> TaskCell<R> {
             by: self.ready_by.load(Relaxed),
         });
         TaskReading {
-            thread: number.filter(|_| is_polled),
-            last: number.map(|thread| LastPoll { thread, readied }),
+            thread: poller.thread.filter(|_| poller.is_polled),
+            last: poller.thread.map(|thread| LastPoll { thread, readied }),
             read_at: 0,
-            epoch: self.epoch.load(Relaxed),
+            epoch: poller.epoch,
             since,
             began,
             polls: self.counted(Count::Polls),

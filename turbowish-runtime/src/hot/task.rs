@@ -20,15 +20,15 @@ use turbowish_model::account::slots::SLOT_LIMIT;
 use turbowish_model::account::task::TaskMeta;
 use turbowish_model::event::{CallEvent, TaskEvent};
 use turbowish_unsafe::waker::BorrowedWaker;
-use turbowish_unsafe::waker::slot::{Slot, SlotTarget};
+use turbowish_unsafe::waker::slot::{Slot, SlotTarget, Vtables};
 
-use self::counts::{SlotCell, WakerCount, WakerCounts};
+use self::counts::{SlotCell, SlotWord, WakerCount, WakerCounts};
 pub(crate) use self::ended::{ended, panicked};
 pub(crate) use self::first_poll::FirstPoll;
 #[cfg(test)]
 pub(crate) use self::registry::slots;
 pub(crate) use self::registry::{
-    DEFAULT_LIMIT, all, branches, chains, enter, enter_branch, is_wrapped, limit, live, lost,
+    DEFAULT_LIMIT, all, branches, chains, each, enter, enter_branch, is_wrapped, limit, live, lost,
     named, outside, with, wrap,
 };
 pub(crate) use self::row::TaskRow;
@@ -46,8 +46,6 @@ pub(crate) type TaskSlot = Slot<TaskEntry>;
 /// State of a task or of a branch: what readers see of it, and what is known of its waker.
 #[derive(Debug)]
 pub(crate) struct TaskEntry {
-    /// Flags, and above them the slot's index.
-    flags: AtomicU32,
     /// Its word is the ID of the task of which this is a branch; while the slot is free, what
     /// follows it.
     pub(crate) cell: SlotCell,
@@ -58,7 +56,7 @@ pub(crate) struct TaskEntry {
 
 // There are as many as tasks that wait.
 #[cfg(target_pointer_width = "64")]
-const _: () = assert!(size_of::<TaskSlot>() == 160 + size_of::<PauseFlag>());
+const _: () = assert!(size_of::<TaskSlot>() == 120 + size_of::<PauseFlag>());
 
 /// Bits of flags below the index.
 const FLAG_BITS: u32 = 8;
@@ -107,14 +105,18 @@ impl SlotTarget for TaskEntry {
     fn may_wait() -> bool {
         !switch::is_child()
     }
+
+    #[inline]
+    fn vtables() -> &'static Vtables {
+        registry::vtables()
+    }
 }
 
 impl TaskEntry {
     /// The state of a free slot, which is followed by `next`.
     fn new(index: u32, next: u32) -> Self {
         let entry = Self {
-            flags: AtomicU32::new(index << FLAG_BITS),
-            cell: SlotCell::unused(),
+            cell: SlotCell::unused(SlotWord::new(index)),
             wakes: Wakes::default(),
             counts: WakerCounts::default(),
             pause_flag: PauseFlag::default(),
@@ -126,7 +128,13 @@ impl TaskEntry {
     /// The slot's index.
     #[inline]
     fn index(&self) -> u32 {
-        self.flags.load(Ordering::Relaxed) >> FLAG_BITS
+        self.cell.owner().index()
+    }
+
+    /// The flags, and above them the index.
+    #[inline]
+    fn flags(&self) -> &AtomicU32 {
+        &self.cell.owner().0
     }
 
     /// Begins the life of a task whose first poll is in progress on a thread.
@@ -156,15 +164,15 @@ impl TaskEntry {
     fn renew(&self, meta: &TaskMeta, flags: u32) {
         // The ID first: a reader that sees anything else of the new task sees that, too.
         self.cell.renew(meta);
-        let index = self.flags.load(Ordering::Relaxed) & !FLAGS;
-        self.flags.store(index | flags, Ordering::Relaxed);
+        let index = self.flags().load(Ordering::Relaxed) & !FLAGS;
+        self.flags().store(index | flags, Ordering::Relaxed);
         self.wakes.renew();
         self.counts.renew(&self.cell);
         self.pause_flag.reset();
     }
 
     fn has(&self, flag: u32) -> bool {
-        self.flags.load(Ordering::Relaxed) & flag != 0
+        self.flags().load(Ordering::Relaxed) & flag != 0
     }
 
     /// ID of the task that this is, or is a branch of.
@@ -231,7 +239,7 @@ impl LateTarget for &'static TaskSlot {
         Slot::adopt(self, outer)
     }
     fn passes(&self) {
-        self.flags.fetch_or(PASSED, Ordering::Relaxed);
+        self.flags().fetch_or(PASSED, Ordering::Relaxed);
     }
     fn note(&self) {
         TaskEntry::note(self);
@@ -314,13 +322,13 @@ impl Covered {
     pub(crate) fn begin_waker(self, waker: &Waker) -> Begun {
         let slot = self.0;
         if slot.has(PASSED) {
-            slot.flags.fetch_and(!PASSED, Ordering::Relaxed);
+            slot.flags().fetch_and(!PASSED, Ordering::Relaxed);
         }
         // Without a clone there can be none before this poll makes one.
         let fits = slot.fits(waker);
         if fits {
-            let flags = slot.flags.load(Ordering::Relaxed);
-            slot.flags.store(flags | LENT, Ordering::Relaxed);
+            let flags = slot.flags().load(Ordering::Relaxed);
+            slot.flags().store(flags | LENT, Ordering::Relaxed);
         }
         Begun {
             readied: slot.wakes.take(),
@@ -332,8 +340,8 @@ impl Covered {
     #[inline]
     pub(crate) fn end_waker(self, outer: &Waker) {
         let slot = self.0;
-        let flags = slot.flags.load(Ordering::Relaxed);
-        slot.flags.store(flags & !LENT, Ordering::Relaxed);
+        let flags = slot.flags().load(Ordering::Relaxed);
+        slot.flags().store(flags & !LENT, Ordering::Relaxed);
         slot.settle(outer);
     }
 

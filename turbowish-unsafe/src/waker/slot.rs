@@ -3,14 +3,16 @@
 //!
 //! A slot *keeps* the executor's waker only while its own waker has clones, or is being woken. One
 //! word has the whole state: the number of clones, the number of *guests* (threads that are waking
-//! the kept waker by reference), and four flags. The thread that brings both numbers to zero takes
-//! the kept waker out, under a flag that makes others wait for these few instructions. None of the
-//! executor's code runs under that flag.
+//! the kept waker by reference), four flags, and the number of the kept waker's vtable. The thread
+//! that brings both counts to zero takes the kept waker out, under a flag that makes others wait
+//! for these few instructions. None of the executor's code runs under that flag.
 //!
 //! A poll is lent the slot's waker only if the slot keeps the executor's waker of that poll
 //! ([`Slot::fits`]), and then nothing is counted. Another thread may drop the last clone during the
 //! poll. A clone made of the lent waker after that is an *orphan* until the end of the poll
 //! ([`Slot::settle`]), which gives the slot the executor's waker again and makes up for wakes.
+
+mod vtables;
 
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
@@ -18,6 +20,7 @@ use std::ops::Deref;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::task::{RawWaker, RawWakerVTable, Waker};
 
+pub use self::vtables::Vtables;
 use super::BorrowedWaker;
 use crate::sync::Ordering::{AcqRel, Acquire, Relaxed};
 use crate::sync::{AtomicPtr, AtomicU64, spin_loop, yield_now};
@@ -37,6 +40,8 @@ pub trait SlotTarget: Sync + 'static {
     fn free(&'static self);
     /// Whether a thread that holds a lock of this process lets it go. Not in a child of `fork`.
     fn may_wait() -> bool;
+    /// The vtables of kept wakers; the same for all slots.
+    fn vtables() -> &'static Vtables;
 }
 
 /// One clone.
@@ -51,6 +56,11 @@ const LOCKED: u64 = 1 << 49;
 const OVER: u64 = 1 << 50;
 /// A wake found nothing kept: the end of the poll makes up for it.
 const CALLED: u64 = 1 << 51;
+/// The number of the kept waker's vtable is in the bits from here on. Changed under `LOCKED`.
+const VTABLE_AT: u32 = 52;
+const _: () = assert!(VTABLE_AT + Vtables::BITS <= u64::BITS);
+/// Clones, guests and flags.
+const STATE: u64 = (1 << VTABLE_AT) - 1;
 /// Both numbers.
 const USERS: u64 = KEPT - 1;
 /// Number of clones.
@@ -65,8 +75,6 @@ pub struct Slot<T> {
     state: AtomicU64,
     /// Data of the kept waker, or of the one before.
     kept_data: AtomicPtr<()>,
-    /// Its vtable; null before the first one.
-    kept_vtable: AtomicPtr<RawWakerVTable>,
     target: T,
 }
 
@@ -88,7 +96,6 @@ impl<T> Slot<T> {
         Self {
             state: AtomicU64::new(0),
             kept_data: AtomicPtr::new(std::ptr::null_mut()),
-            kept_vtable: AtomicPtr::new(std::ptr::null_mut()),
             target,
         }
     }
@@ -100,18 +107,29 @@ impl<T> Slot<T> {
         (self.state.load(Relaxed) & CLONES) as u32
     }
 
+    #[inline]
+    fn exchange(&self, before: &mut u64, after: u64) -> bool {
+        let exchanged = self.state.compare_exchange(*before, after, AcqRel, Acquire);
+        exchanged.inspect_err(|now| *before = *now).is_ok()
+    }
+}
+
+impl<T: SlotTarget> Slot<T> {
     /// Whether the slot keeps an executor's waker that is equal to `outer`.
     #[inline]
     #[must_use]
     pub fn fits(&self, outer: &Waker) -> bool {
         let state = self.state.load(Acquire);
-        state & (KEPT | LOCKED) == KEPT && state & CLONES != 0 && self.is_same(outer)
+        state & (KEPT | LOCKED) == KEPT
+            && state & CLONES != 0
+            && std::ptr::eq(self.kept_data.load(Relaxed), outer.data())
+            && std::ptr::eq(Self::vtable(state), outer.vtable())
     }
 
+    /// The vtable of the waker that is kept in this state.
     #[inline]
-    fn is_same(&self, outer: &Waker) -> bool {
-        std::ptr::eq(self.kept_data.load(Relaxed), outer.data())
-            && std::ptr::eq(self.kept_vtable.load(Relaxed), outer.vtable())
+    fn vtable(state: u64) -> *const RawWakerVTable {
+        T::vtables().at((state >> VTABLE_AT) as usize)
     }
 
     /// The kept waker, which still belongs to the slot.
@@ -121,29 +139,26 @@ impl<T> Slot<T> {
     /// guest.
     #[inline]
     unsafe fn kept(&self) -> Kept {
-        // SAFETY: by contract, `store` has stored both, and nothing changes them meanwhile.
-        let vtable: &'static RawWakerVTable = unsafe { &*self.kept_vtable.load(Relaxed) };
+        // SAFETY: by contract, `store` has stored both, and nothing changes them meanwhile. No
+        // entry of the table is removed.
+        let vtable: &'static RawWakerVTable = unsafe { &*Self::vtable(self.state.load(Relaxed)) };
         // SAFETY: data and vtable of a waker make the same waker. Its count stays the slot's: this
         // one is not dropped, unless the caller takes it out.
         ManuallyDrop::new(unsafe { Waker::new(self.kept_data.load(Relaxed), vtable) })
     }
 
-    /// Stores an executor's waker. The caller holds `LOCKED`.
-    fn store(&self, waker: Waker) {
+    /// Stores an executor's waker, whose vtable has this number. The caller holds `LOCKED`, and
+    /// `flags` are what it adds and `LOCKED` is what it subtracts with the same step.
+    fn store(&self, waker: Waker, vtable: usize, flags: u64) {
         let waker = ManuallyDrop::new(waker);
         self.kept_data.store(waker.data().cast_mut(), Relaxed);
-        let vtable = std::ptr::from_ref(waker.vtable()).cast_mut();
-        self.kept_vtable.store(vtable, Relaxed);
+        let before = self.state.load(Relaxed) & !STATE;
+        let vtable = ((vtable as u64) << VTABLE_AT).wrapping_sub(before);
+        // One step, whatever is counted meanwhile.
+        let step = vtable.wrapping_add(flags).wrapping_sub(LOCKED);
+        self.state.fetch_add(step, AcqRel);
     }
 
-    #[inline]
-    fn exchange(&self, before: &mut u64, after: u64) -> bool {
-        let exchanged = self.state.compare_exchange(*before, after, AcqRel, Acquire);
-        exchanged.inspect_err(|now| *before = *now).is_ok()
-    }
-}
-
-impl<T: SlotTarget> Slot<T> {
     /// The slot's waker, for a poll that it [fits](Self::fits). Nothing is counted.
     #[inline]
     #[must_use]
@@ -159,12 +174,16 @@ impl<T: SlotTarget> Slot<T> {
     /// of the slot's waker. Unwinds if the executor's code does.
     ///
     /// # Errors
-    /// If the present waker is being woken: returns a clone of `outer`.
+    /// If the present waker is being woken, or there are too many vtables: returns a clone of
+    /// `outer`.
     pub fn adopt(&self, outer: &Waker) -> Result<(), Waker> {
         if self.fits(outer) {
             return Ok(());
         }
         let fresh = outer.clone();
+        let Some(vtable) = T::vtables().number(fresh.vtable()) else {
+            return Err(fresh);
+        };
         let mut state = self.state.load(Acquire);
         for turn in 0..TRIES {
             let is_busy = state & LOCKED != 0 || state & USERS >= GUEST;
@@ -174,10 +193,8 @@ impl<T: SlotTarget> Slot<T> {
                 // SAFETY: there is one, and this thread holds `LOCKED`: what is stored next
                 // replaces it, so its count is this thread's.
                 let before = (state & KEPT != 0).then(|| unsafe { self.kept() });
-                self.store(fresh);
-                // Both flags with one step, whatever is counted meanwhile.
-                let step = if before.is_some() { LOCKED } else { KEPT };
-                self.state.fetch_sub(step, AcqRel);
+                let kept = if before.is_some() { 0 } else { KEPT };
+                self.store(fresh, vtable, kept);
                 // Foreign code, which must not run under the flag.
                 drop(before.map(ManuallyDrop::into_inner));
                 return Ok(());
@@ -227,7 +244,7 @@ impl<T: SlotTarget> Slot<T> {
     #[inline]
     pub fn over(&'static self) {
         // Without a user there is nobody who could become one.
-        if self.state.load(Acquire) & !CALLED == 0 {
+        if self.state.load(Acquire) & (STATE & !CALLED) == 0 {
             self.state.store(0, Relaxed);
             self.target.free();
         } else {

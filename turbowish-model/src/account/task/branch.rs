@@ -3,15 +3,15 @@
 
 use core::sync::atomic::Ordering::Relaxed;
 
-use super::{CHAIN, Publication, TaskCell};
+use super::{CHAIN, CellOwner, Publication, TaskCell};
 use crate::account::branch::{BranchReading, Parent};
 use crate::account::paths::Paths;
 
-impl<R: Default> TaskCell<R> {
+impl<O: CellOwner> TaskCell<O> {
     /// Starts a branch's poll on a thread.
     #[inline]
     pub fn begin_branch(&self, thread: u32) {
-        self.thread.store(thread.wrapping_add(1), Relaxed);
+        self.polled_as_branch(thread);
     }
 
     /// Ends a branch's poll as pending, in the given epoch and in the root poll that began at
@@ -23,10 +23,10 @@ impl<R: Default> TaskCell<R> {
         began: u64,
         parent: Parent,
         table: &Paths,
-        await_stack: impl FnOnce(&mut Publication<'_, R>),
+        await_stack: impl FnOnce(&mut Publication<'_, O>),
     ) {
         let writing = self.sequence.write();
-        self.epoch.store(epoch, Relaxed);
+        self.set_epoch(epoch);
         self.since.store(began, Relaxed);
         self.ready_by.store(parent.within, Relaxed);
         self.latency.store(parent.level, Relaxed);
@@ -42,7 +42,7 @@ impl<R: Default> TaskCell<R> {
     /// `began`. Returns whether that is known in this epoch.
     #[inline]
     pub fn stay(&self, epoch: u32, began: u64) -> bool {
-        let is_known = self.epoch.load(Relaxed) == epoch;
+        let is_known = self.is_of_epoch(epoch);
         if is_known {
             // One word: a reader sees the state before or after it.
             self.since.store(began, Relaxed);
@@ -65,7 +65,7 @@ impl<R: Default> TaskCell<R> {
                 woken: None,
                 chain: self.stack(table, self.sums.running.load(Relaxed)).0,
             };
-            (reading, self.epoch.load(Relaxed))
+            (reading, self.poller().epoch)
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use core::sync::atomic::Ordering::Relaxed;
 
-use super::{Count, POLLED, TaskCell};
+use super::{CellOwner, Count, TaskCell};
 
 /// The part of a [`TaskReading`](super::TaskReading) that decides whether the rest must be read.
 /// Times are in ticks.
@@ -20,16 +20,19 @@ pub struct Glance {
     pub longest: u64,
 }
 
-impl<R: Default> TaskCell<R> {
+impl<O: CellOwner> TaskCell<O> {
     /// Reads the task without its await stack. Does not allocate.
     #[must_use]
     pub fn glance(&self, relax: &mut dyn FnMut()) -> Glance {
-        self.sequence.read(relax, || Glance {
-            is_polled: self.thread.load(Relaxed) & POLLED != 0,
-            epoch: self.epoch.load(Relaxed),
-            since: self.since.load(Relaxed),
-            polls: self.counted(Count::Polls),
-            longest: self.longest(),
+        self.sequence.read(relax, || {
+            let poller = self.poller();
+            Glance {
+                is_polled: poller.is_polled,
+                epoch: poller.epoch,
+                since: self.since.load(Relaxed),
+                polls: self.counted(Count::Polls),
+                longest: self.longest(),
+            }
         })
     }
 }

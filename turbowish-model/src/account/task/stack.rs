@@ -6,7 +6,7 @@
 use alloc::vec::Vec;
 use core::sync::atomic::Ordering::Relaxed;
 
-use super::{STACK_LIMIT, TaskCell};
+use super::{Alone, CellOwner, STACK_LIMIT, TaskCell};
 use crate::account::await_stack::AwaitFrame;
 use crate::account::paths::{PATH_IDS, PathId, PathKey, PathKind, Paths};
 
@@ -19,6 +19,8 @@ const _: () = assert!(PATH_IDS <= 1 << PATH_BITS && PATH_BITS + 2 * LEVEL_BITS <
 
 /// Stands for no level: there is no frame with that time.
 const NEVER: u32 = (1 << LEVEL_BITS) - 1;
+/// Both levels of a chain whose frames all have the first time.
+const ONE_TIME: u32 = NEVER | NEVER << LEVEL_BITS;
 
 /// An await stack as it is kept, or on its way there. Levels are counted from the first frame.
 #[derive(Clone, Copy, Debug)]
@@ -109,7 +111,7 @@ fn find(table: &Paths, key: PathKey) -> Option<PathId> {
     table.intern(key)
 }
 
-impl<R: Default> TaskCell<R> {
+impl<O: CellOwner> TaskCell<O> {
     /// The await stack that was published last.
     fn published(&self, table: &Paths) -> Stack {
         let word = self.place.load(Relaxed);
@@ -120,13 +122,21 @@ impl<R: Default> TaskCell<R> {
                 ..Stack::EMPTY
             };
         }
-        Stack {
+        let mut stack = Stack {
             chain,
             len: table.level(chain) + 1,
             from: [rest & NEVER, rest >> LEVEL_BITS & NEVER],
-            times: self.times.each_ref().map(|time| time.load(Relaxed)),
-            latest: 0,
+            ..Stack::EMPTY
+        };
+        stack.times[0] = self.time.load(Relaxed);
+        if rest != ONE_TIME
+            && let Some(extra) = self.owner.extra()
+        {
+            for (time, own) in stack.times[1..].iter_mut().zip(&extra.times) {
+                *time = own.load(Relaxed);
+            }
         }
+        stack
     }
 
     /// The published frames of the levels below `level`, which is not 0, as the beginning of a new
@@ -170,7 +180,16 @@ impl<R: Default> TaskCell<R> {
         }
         let rest = stack.from[0] | stack.from[1] << LEVEL_BITS;
         self.place.store(rest << PATH_BITS | stack.chain, Relaxed);
-        for (own, &time) in self.times.iter().zip(&stack.times) {
+        self.time.store(stack.times[0], Relaxed);
+        if rest != ONE_TIME {
+            self.publish_times(stack);
+        }
+    }
+
+    #[inline(never)]
+    fn publish_times(&self, stack: &Stack) {
+        let extra = self.owner.make_extra();
+        for (own, &time) in extra.times.iter().zip(&stack.times[1..]) {
             own.store(time, Relaxed);
         }
     }
@@ -193,8 +212,8 @@ impl<R: Default> TaskCell<R> {
 
 /// An await stack that is being published. Frames are added outermost first.
 #[derive(Debug)]
-pub struct Publication<'a, R = ()> {
-    cell: &'a TaskCell<R>,
+pub struct Publication<'a, O = Alone> {
+    cell: &'a TaskCell<O>,
     table: &'a Paths,
     stack: Stack,
     /// Distance of the first frame from the root.
@@ -203,8 +222,8 @@ pub struct Publication<'a, R = ()> {
     limit: u32,
 }
 
-impl<'a, R: Default> Publication<'a, R> {
-    pub(super) const fn new(cell: &'a TaskCell<R>, table: &'a Paths, limit: u32) -> Self {
+impl<'a, O: CellOwner> Publication<'a, O> {
+    pub(super) const fn new(cell: &'a TaskCell<O>, table: &'a Paths, limit: u32) -> Self {
         Self {
             cell,
             table,
@@ -295,7 +314,7 @@ mod tests {
     }
 
     fn is_chain(cell: &TaskCell) -> bool {
-        cell.more.get().is_none()
+        cell.known_more().is_none()
     }
 
     #[test]

@@ -1,12 +1,12 @@
 //! Words of a task cell: 16 or 32 bits where nearly all tasks need no more, and the rest in a part
 //! that few tasks have.
 
-use alloc::boxed::Box;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 use once_cell::race::OnceBox;
 
 use super::TaskCell;
+use super::extra::CellOwner;
 use crate::account::append_vec::AppendVec;
 use crate::account::await_stack::AwaitFrameCell;
 use crate::account::sync::{AtomicU16, AtomicU32, AtomicU64};
@@ -56,7 +56,10 @@ pub(super) struct More<R> {
     counts: [AtomicU32; COUNTS],
     /// Upper half of the running time.
     running: AtomicU32,
-    long: OnceBox<Long>,
+    /// Number plus one of the last poll's thread, and its epoch, if either needs many bits.
+    pub(super) thread: AtomicU32,
+    pub(super) epoch: AtomicU32,
+    pub(super) long: OnceBox<Long>,
 }
 
 /// What still fewer tasks need.
@@ -81,7 +84,7 @@ impl<R> More<R> {
     }
 }
 
-impl<R: Default> TaskCell<R> {
+impl<O: CellOwner> TaskCell<O> {
     #[inline]
     pub(super) fn count(&self, count: Count) {
         let lower = &self.sums.counts[count as usize];
@@ -141,29 +144,15 @@ impl<R: Default> TaskCell<R> {
     }
 
     pub(super) fn counted(&self, count: Count) -> u64 {
-        let more = self.more.get();
+        let more = self.known_more();
         let upper = more.map_or(0, |more| more.counts[count as usize].load(Relaxed));
         u64::from(upper) << u16::BITS | u64::from(self.sums.counts[count as usize].load(Relaxed))
     }
 
     pub(super) fn ran(&self) -> u64 {
-        let more = self.more.get();
+        let more = self.known_more();
         let upper = more.map_or(0, |more| more.running.load(Relaxed));
         u64::from(upper) << u32::BITS | u64::from(self.sums.running.load(Relaxed))
-    }
-
-    pub(super) fn known_long(&self) -> Option<&Long> {
-        self.more.get()?.long.get()
-    }
-
-    #[cold]
-    pub(super) fn long(&self) -> &Long {
-        self.more().long.get_or_init(Box::default)
-    }
-
-    #[cold]
-    pub(super) fn more(&self) -> &More<R> {
-        self.more.get_or_init(Box::default)
     }
 }
 

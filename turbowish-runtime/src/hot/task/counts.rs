@@ -3,8 +3,9 @@
 use std::sync::atomic::{AtomicU16, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
-use turbowish_model::account::task::TaskCell;
+use turbowish_model::account::task::{CellOwner, Extra, TaskCell};
 
+use super::{FLAG_BITS, registry};
 use crate::hot::origin::TaskOrigin;
 use crate::lock::lock;
 
@@ -28,8 +29,8 @@ const HALF: u16 = 1 << 15;
 #[derive(Debug, Default)]
 pub(super) struct WakerCounts {
     lower: [AtomicU16; COUNTS],
-    /// Number of wakes that the monitor knows, modulo 2³².
-    told: AtomicU32,
+    /// Lower half of the number of wakes that the monitor knows, modulo 2³².
+    told: AtomicU16,
 }
 
 /// What few tasks have. It stays when the slot is used for another task.
@@ -37,6 +38,8 @@ pub(super) struct WakerCounts {
 pub(crate) struct Rare {
     /// Multiples of [`HALF`] that the counts have reached.
     halves: [AtomicU32; COUNTS],
+    /// Upper half of the number of wakes that the monitor knows.
+    told: AtomicU16,
     origin: Mutex<Option<Arc<TaskOrigin>>>,
 }
 
@@ -54,30 +57,62 @@ impl Rare {
     }
 }
 
-/// A slot's cell, which keeps what few tasks have.
-pub(crate) type SlotCell = TaskCell<Rare>;
+/// The owner of a slot's cell: the slot's flags, and above them its index.
+#[derive(Debug)]
+pub(crate) struct SlotWord(pub(super) AtomicU32);
+
+impl SlotWord {
+    /// The word of the free slot at `index`.
+    pub(super) const fn new(index: u32) -> Self {
+        Self(AtomicU32::new(index << FLAG_BITS))
+    }
+
+    /// The slot's index.
+    #[inline]
+    pub(super) fn index(&self) -> u32 {
+        self.0.load(Ordering::Relaxed) >> FLAG_BITS
+    }
+}
+
+impl CellOwner for SlotWord {
+    type Rare = Rare;
+
+    fn extra(&self) -> Option<&Extra<Rare>> {
+        registry::extra(self.index())
+    }
+
+    fn make_extra(&self) -> &Extra<Rare> {
+        registry::make_extra(self.index())
+    }
+}
+
+/// A slot's cell.
+pub(crate) type SlotCell = TaskCell<SlotWord>;
 
 impl WakerCounts {
     /// Starts over, for another task.
-    pub(super) fn renew(&self, cell: &SlotCell) {
+    pub(super) fn renew(&self, cell: &TaskCell<impl CellOwner<Rare = Rare>>) {
         for lower in &self.lower {
             lower.store(0, Ordering::Relaxed);
         }
-        for half in cell.rare().into_iter().flat_map(|rare| &rare.halves) {
-            half.store(0, Ordering::Relaxed);
-        }
         self.told.store(0, Ordering::Relaxed);
+        if let Some(rare) = cell.rare() {
+            for half in &rare.halves {
+                half.store(0, Ordering::Relaxed);
+            }
+            rare.told.store(0, Ordering::Relaxed);
+        }
     }
 
     #[cold]
-    fn carry(cell: &SlotCell, count: WakerCount) {
+    fn carry(cell: &TaskCell<impl CellOwner<Rare = Rare>>, count: WakerCount) {
         // Release: who sees it also sees that the count has got there.
         cell.make_rare().halves[count as usize].fetch_add(1, Ordering::Release);
     }
 
     /// Counts one of those that several threads count.
     #[inline]
-    pub(super) fn add(&self, cell: &SlotCell, count: WakerCount) {
+    pub(super) fn add(&self, cell: &TaskCell<impl CellOwner<Rare = Rare>>, count: WakerCount) {
         if self.lower[count as usize].fetch_add(1, Ordering::Relaxed) % HALF == HALF - 1 {
             Self::carry(cell, count);
         }
@@ -85,7 +120,7 @@ impl WakerCounts {
 
     /// Counts one of those that only the polling thread counts.
     #[inline]
-    pub(super) fn add_own(&self, cell: &SlotCell, count: WakerCount) {
+    pub(super) fn add_own(&self, cell: &TaskCell<impl CellOwner<Rare = Rare>>, count: WakerCount) {
         let lower = &self.lower[count as usize];
         let next = lower.load(Ordering::Relaxed).wrapping_add(1);
         lower.store(next, Ordering::Relaxed);
@@ -94,7 +129,11 @@ impl WakerCounts {
         }
     }
 
-    pub(super) fn get(&self, cell: &SlotCell, count: WakerCount) -> u64 {
+    pub(super) fn get(
+        &self,
+        cell: &TaskCell<impl CellOwner<Rare = Rare>>,
+        count: WakerCount,
+    ) -> u64 {
         let halves = || {
             let rare = cell.rare();
             rare.map_or(0, |rare| {
@@ -115,15 +154,22 @@ impl WakerCounts {
     }
 
     /// Number of wakes.
-    pub(super) fn wakes(&self, cell: &SlotCell) -> u64 {
+    pub(super) fn wakes(&self, cell: &TaskCell<impl CellOwner<Rare = Rare>>) -> u64 {
         self.get(cell, WakerCount::Own) + self.get(cell, WakerCount::Others)
     }
 
     /// Of `wakes`, those since the last call; for one thread.
-    pub(super) fn tell(&self, wakes: u64) -> u32 {
-        let (before, now) = (self.told.load(Ordering::Relaxed), wakes as u32);
+    pub(super) fn tell(&self, cell: &TaskCell<impl CellOwner<Rare = Rare>>, wakes: u64) -> u32 {
+        // A number of more than 16 bits is one that has an upper part there.
+        let rare = cell.rare().map(|rare| &rare.told);
+        let upper = rare.map_or(0, |told| told.load(Ordering::Relaxed));
+        let lower = self.told.load(Ordering::Relaxed);
+        let (before, now) = (u32::from(upper) << 16 | u32::from(lower), wakes as u32);
         if now != before {
-            self.told.store(now, Ordering::Relaxed);
+            self.told.store(now as u16, Ordering::Relaxed);
+            if let Some(told) = rare {
+                told.store((now >> 16) as u16, Ordering::Relaxed);
+            }
         }
         let more = now.wrapping_sub(before);
         // The slot may have become another task's in between, whose wakes are fewer.
@@ -135,14 +181,21 @@ impl WakerCounts {
 mod tests {
     use std::sync::atomic::Ordering;
 
-    use super::{HALF, SlotCell, WakerCount, WakerCounts};
+    use turbowish_model::account::task::{Alone, TaskCell};
+
+    use super::{HALF, Rare, WakerCount, WakerCounts};
+
+    fn fresh() -> (WakerCounts, TaskCell<Alone<Rare>>) {
+        let cell = TaskCell::unused(Alone::default());
+        (WakerCounts::default(), cell)
+    }
 
     const ALL: [WakerCount; 3] = [WakerCount::Own, WakerCount::Others, WakerCount::Clones];
 
     #[test]
     fn counts_are_as_long_as_it_takes() {
         const MANY: u64 = 5 << 15;
-        let (counts, cell) = (WakerCounts::default(), SlotCell::unused());
+        let (counts, cell) = fresh();
         for nth in 1..=MANY {
             counts.add_own(&cell, WakerCount::Own);
             counts.add(&cell, WakerCount::Others);
@@ -160,7 +213,7 @@ mod tests {
 
     #[test]
     fn a_count_is_right_before_its_upper_part_is_counted() {
-        let (counts, cell) = (WakerCounts::default(), SlotCell::unused());
+        let (counts, cell) = fresh();
         counts.lower[1].store(HALF, Ordering::Relaxed);
         assert_eq!(counts.get(&cell, WakerCount::Others), u64::from(HALF));
         cell.make_rare().halves[1].store(1, Ordering::Relaxed);
@@ -170,5 +223,25 @@ mod tests {
             counts.get(&cell, WakerCount::Others),
             2 * u64::from(HALF) + 3
         );
+    }
+
+    #[test]
+    fn each_wake_is_told_once() {
+        let (counts, cell) = fresh();
+        for (more, told) in [
+            (3, 3),
+            (0, 0),
+            (65_530, 65_530),
+            (9, 9),
+            (0, 0),
+            (200_000, 200_000),
+        ] {
+            (0..more).for_each(|_| counts.add(&cell, WakerCount::Others));
+            assert_eq!(counts.tell(&cell, counts.wakes(&cell)), told);
+        }
+        counts.renew(&cell);
+        counts.add(&cell, WakerCount::Others);
+        assert_eq!(counts.tell(&cell, counts.wakes(&cell)), 1);
+        assert_eq!(counts.tell(&cell, 0), 0);
     }
 }

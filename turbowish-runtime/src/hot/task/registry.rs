@@ -7,8 +7,9 @@ use std::sync::{Arc, Mutex};
 
 use turbowish_model::account::paths::{PATH_LIMIT, Paths};
 use turbowish_model::account::slots::{Links, Slots, Slotted};
-use turbowish_model::account::task::TaskMeta;
+use turbowish_model::account::task::{Extra, TaskMeta};
 use turbowish_model::event::TaskEvent;
+use turbowish_unsafe::waker::slot::Vtables;
 
 use super::counts::Rare;
 use super::ended::Panicked;
@@ -19,6 +20,8 @@ use crate::hot::{clock, dropped, events, pause};
 pub(super) struct Tasks {
     /// Of tasks and of branches.
     slots: Slots<Place>,
+    /// Those of the executors' wakers.
+    vtables: Vtables,
     /// Chains of pending calls. Apart from the paths of calls, whose counters lie next to each
     /// other.
     chains: Paths,
@@ -31,10 +34,13 @@ pub(super) struct Tasks {
     pub(super) ended: Mutex<VecDeque<Panicked>>,
 }
 
-/// A slot in the table.
+/// A slot in the table. No two tasks share a cache line.
+#[repr(align(64))]
 struct Place(TaskSlot);
 
 impl Slotted for Place {
+    type Extra = Extra<Rare>;
+
     fn new(index: u32, next: u32) -> Self {
         Self(TaskSlot::new(TaskEntry::new(index, next)))
     }
@@ -81,6 +87,7 @@ struct Counts {
 
 pub(super) static TASKS: Tasks = Tasks {
     slots: Slots::new(),
+    vtables: Vtables::new(),
     chains: Paths::new(PATH_LIMIT),
     counts: Counts {
         live: AtomicU64::new(0),
@@ -171,10 +178,26 @@ pub(crate) fn chains() -> &'static Paths {
     &TASKS.chains
 }
 
+/// The vtables of the executors' wakers that slots keep.
+#[inline]
+pub(super) fn vtables() -> &'static Vtables {
+    &TASKS.vtables
+}
+
 /// The slot at `index`.
 #[inline]
 pub(super) fn at(index: u32) -> &'static TaskSlot {
     &TASKS.slots.at(index).0
+}
+
+/// What few tasks need, of the slot at `index`.
+pub(super) fn extra(index: u32) -> Option<&'static Extra<Rare>> {
+    TASKS.slots.extra(index)
+}
+
+/// The same, made if necessary.
+pub(super) fn make_extra(index: u32) -> &'static Extra<Rare> {
+    TASKS.slots.make_extra(index)
 }
 
 /// Takes a free slot; `None` if there are no more.
@@ -257,14 +280,14 @@ pub(crate) fn enter_branch(first: &FirstPoll<'_>) -> Option<CoveredTask> {
 
 fn show(slot: &TaskSlot) {
     // A waker on another thread may set a flag meanwhile.
-    slot.flags.fetch_or(SHOWN, Ordering::Release);
+    slot.flags().fetch_or(SHOWN, Ordering::Release);
 }
 
 /// Removes the row of a task or of a branch that is over.
 pub(super) fn leave(slot: &'static TaskSlot) {
     let counts = &TASKS.counts;
-    let flags = slot.flags.load(Ordering::Relaxed);
-    slot.flags.store(flags & !SHOWN, Ordering::Release);
+    let flags = slot.flags().load(Ordering::Relaxed);
+    slot.flags().store(flags & !SHOWN, Ordering::Release);
     let count = match flags & BRANCH {
         0 => &counts.live,
         _ => &counts.live_branches,
@@ -301,7 +324,7 @@ pub(crate) fn lost() -> u64 {
 fn shown(flags: u32, others: u32) -> impl Iterator<Item = TaskRow> {
     let (wanted, mask) = (SHOWN | flags, SHOWN | flags | others);
     let slots = TASKS.slots.iter().map(|place| &place.0);
-    let slots = slots.filter(move |slot| slot.flags.load(Ordering::Acquire) & mask == wanted);
+    let slots = slots.filter(move |slot| slot.flags().load(Ordering::Acquire) & mask == wanted);
     slots.filter_map(TaskRow::of)
 }
 
@@ -330,10 +353,15 @@ pub(crate) fn named() -> HashMap<u64, Arc<str>> {
     named.collect()
 }
 
-/// All live tasks.
+/// All live tasks, one after the other: a task that begins meanwhile may be among them.
+pub(crate) fn each() -> impl Iterator<Item = TaskRow> {
+    shown(0, BRANCH)
+}
+
+/// A list of all live tasks.
 pub(crate) fn all() -> Vec<TaskRow> {
     let mut all = Vec::with_capacity(usize::try_from(live()).unwrap_or(0));
-    all.extend(shown(0, BRANCH));
+    all.extend(each());
     all
 }
 

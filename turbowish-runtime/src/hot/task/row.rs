@@ -23,7 +23,7 @@ impl TaskRow {
     /// The task or branch in a slot that is shown now.
     pub(super) fn of(slot: &'static TaskSlot) -> Option<Self> {
         // The ID of a slot that is shown does not change.
-        let is_shown = || slot.flags.load(Ordering::Acquire) & SHOWN != 0;
+        let is_shown = || slot.flags().load(Ordering::Acquire) & SHOWN != 0;
         let row = is_shown().then(|| Self {
             slot,
             id: slot.cell.id(),
@@ -48,7 +48,7 @@ impl TaskRow {
 
     /// Whether it is not over.
     pub(crate) fn is_live(&self) -> bool {
-        self.slot.flags.load(Ordering::Acquire) & SHOWN != 0 && self.slot.cell.is_still(self.id)
+        self.slot.flags().load(Ordering::Acquire) & SHOWN != 0 && self.slot.cell.is_still(self.id)
     }
 
     /// Passes on what was read, if the slot was that of the task all the time.
@@ -150,6 +150,7 @@ impl TaskRow {
     /// Number of wakes since the last call, which only the monitor's thread makes.
     pub(crate) fn wakes_since_told(&self) -> u32 {
         let wakes = self.checked(|entry| entry.counts.wakes(&entry.cell));
-        wakes.map_or(0, |wakes| self.slot.counts.tell(wakes))
+        let slot = self.slot;
+        wakes.map_or(0, |wakes| slot.counts.tell(&slot.cell, wakes))
     }
 }

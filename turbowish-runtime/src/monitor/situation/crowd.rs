@@ -17,7 +17,6 @@ use crate::monitor::tasks::{LiveTask, first_polls};
 
 /// All live tasks at one instant.
 pub(in crate::monitor) struct Crowd {
-    rows: Vec<TaskRow>,
     epoch: u32,
     pauses: HashMap<u64, Pause>,
     /// Tasks that are not at rest, and tasks that use a resource.
@@ -80,7 +79,6 @@ impl Crowd {
         pick: Pick,
     ) -> Self {
         let mut crowd = Self {
-            rows: task::all(),
             epoch: pick.epoch,
             pauses,
             picked: Vec::new(),
@@ -90,7 +88,7 @@ impl Crowd {
             idle: pick.idle,
         };
         let mut first_poll = first_polls(threads);
-        for row in &crowd.rows {
+        for row in task::each() {
             let wakes = row.wakes_since_told();
             if wakes > 0 {
                 *crowd.wakes.entry(row.root()).or_default() += u64::from(wakes);
@@ -101,12 +99,12 @@ impl Crowd {
             let unseen = glance.epoch != pick.epoch;
             let rests = pick.rests(&glance) && (unseen || row.may_rest());
             if !rests {
-                let picked = LiveTask::read(row, pick.epoch, &|| 0);
+                let picked = LiveTask::read(&row, pick.epoch, &|| 0);
                 crowd.picked.extend(picked);
             }
             let counts = at(&mut crowd.roots, row.root());
             counts.live += 1;
-            counts.idle += u64::from(is_idle(row, &glance, pick.idle, rests));
+            counts.idle += u64::from(is_idle(&row, &glance, pick.idle, rests));
         }
         crowd.picked.append(&mut first_poll);
         crowd.tell_pauses(0);
@@ -142,11 +140,10 @@ impl Crowd {
             return;
         }
         let from = self.picked.len();
-        let rows = self.rows.iter();
-        let rows = rows.filter(|row| more.contains(&row.id()));
+        let rows = task::each().filter(|row| more.contains(&row.id()));
         let epoch = self.epoch;
         self.picked
-            .extend(rows.filter_map(|row| LiveTask::read(row, epoch, &|| 0)));
+            .extend(rows.filter_map(|row| LiveTask::read(&row, epoch, &|| 0)));
         self.tell_pauses(from);
         let mut branches = task::branches(|branch| more.contains(&branch.owner()));
         for one in &mut self.picked[from..] {
@@ -166,12 +163,12 @@ impl Crowd {
         for &root in roots {
             let counts = self.roots.get(root as usize);
             let step = counts.map_or(1, |counts| counts.live.div_ceil(SAMPLE).max(1));
-            let rows = self.rows.iter().filter(|row| row.root() == root);
+            let rows = task::each().filter(|row| row.root() == root);
             let idle = rows.step_by(step as usize).filter(|row| {
                 let glance = row.glance();
                 glance.is_some_and(|glance| is_idle(row, &glance, self.idle, false))
             });
-            sample.extend(idle.map(TaskRow::id));
+            sample.extend(idle.map(|row| row.id()));
         }
         self.pick(&sample);
     }
@@ -187,11 +184,6 @@ impl Crowd {
     /// The picked tasks.
     pub(in crate::monitor) fn picked(&self) -> &[LiveTask] {
         &self.picked
-    }
-
-    /// All tasks with a row.
-    pub(super) fn rows(&self) -> &[TaskRow] {
-        &self.rows
     }
 }
 
@@ -222,8 +214,8 @@ mod tests {
 
     use turbowish_model::account::task::Glance;
 
-    use super::{Crowd, Pick, TaskRow};
-    use crate::hot::clock;
+    use super::{Crowd, Pick};
+    use crate::hot::{clock, task};
     use crate::monitor::Monitor;
     use crate::tests::stage::{advance, alone};
 
@@ -270,9 +262,8 @@ mod tests {
             let names = crate::monitor::registry::Registry(crate::hot::proc::all());
             let crowd = Crowd::read(&threads, HashMap::new(), pick);
             let ours = |root_of: u32| root(&names, root_of);
-            let rows = crowd.rows().iter();
-            let rows = rows.filter(|row| ours(row.root()));
-            let ids: Set<u64> = rows.map(TaskRow::id).collect();
+            let rows = task::each().filter(|row| ours(row.root()));
+            let ids: Set<u64> = rows.map(|row| row.id()).collect();
             let picked = crowd.picked().iter();
             let picked = picked.filter(|one| ids.contains(&one.meta.id)).count();
             (crowd, ids, picked)

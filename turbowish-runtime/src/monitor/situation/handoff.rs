@@ -8,7 +8,7 @@ use turbowish_model::diagnose::situation::HandoffCandidate;
 
 use super::SituationBuilder;
 use super::id_hash::IdHash;
-use crate::hot::task::TaskRow;
+use crate::hot::task::{self, TaskRow};
 use crate::monitor::tasks::LiveTask;
 use turbowish_model::ordered::Set;
 use turbowish_model::sorting;
@@ -70,7 +70,7 @@ impl SituationBuilder<'_> {
 
     /// All live tasks by their spawner, in spawn order.
     fn made(&self) -> HashMap<u64, Vec<NewTasks>> {
-        let rows = self.crowd.rows();
+        let rows = task::all();
         let alive: HashSet<u64, IdHash> = rows.iter().map(TaskRow::id).collect();
         let mut made: HashMap<u64, Vec<NewTasks>> = HashMap::new();
         for row in rows {

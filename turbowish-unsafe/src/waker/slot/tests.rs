@@ -1,8 +1,12 @@
 //! Tests of waker slots. Those whose names begin with `loom_` are models, in which every order of
 //! the threads' steps is tried; without loom they run once.
 
+#[cfg(not(loom))]
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, PoisonError};
+#[cfg(not(loom))]
+use std::task::RawWakerVTable;
 use std::task::Waker;
 
 #[cfg(loom)]
@@ -10,7 +14,7 @@ use loom::thread::{self, ThreadId, current};
 #[cfg(not(loom))]
 use std::thread::{self, ThreadId, current};
 
-use super::{Slot, SlotTarget};
+use super::{Slot, SlotTarget, Vtables};
 use crate::waker::{BorrowedWaker, WakeTarget};
 
 /// Runs a model.
@@ -63,6 +67,10 @@ impl SlotTarget for Seen {
     }
     fn may_wait() -> bool {
         true
+    }
+    fn vtables() -> &'static Vtables {
+        static ALL: Vtables = Vtables::new();
+        &ALL
     }
 }
 
@@ -217,6 +225,52 @@ fn a_waker_is_replaced_unless_it_is_being_woken() {
     assert_eq!((first.seen(), second.seen()), ((0, 0), (1, 1)));
     drop(more);
     end(slot, &[&first, &second]);
+}
+
+/// A target in a process with more vtables than are kept.
+#[cfg(not(loom))]
+struct Crowded;
+
+#[cfg(not(loom))]
+impl SlotTarget for Crowded {
+    fn cloned(&self) {}
+    fn dropped(&self) {}
+    fn woken(&self) {}
+    fn is_polled_here(&self) -> bool {
+        false
+    }
+    fn free(&'static self) {}
+    fn may_wait() -> bool {
+        true
+    }
+    fn vtables() -> &'static Vtables {
+        static ALL: OnceLock<Vtables> = OnceLock::new();
+        ALL.get_or_init(|| {
+            fn nothing(_: *const ()) {}
+            let unused = || {
+                let clone = |_: *const ()| unreachable!("never called");
+                RawWakerVTable::new(clone, nothing, nothing, nothing)
+            };
+            let (all, many) = (Vtables::new(), 1 << Vtables::BITS);
+            let many: &'static [RawWakerVTable] = Vec::leak((0..many).map(|_| unused()).collect());
+            assert!(many.iter().all(|one| all.number(one).is_some()));
+            all
+        })
+    }
+}
+
+#[cfg(not(loom))]
+#[test]
+fn without_a_number_for_its_vtable_a_waker_is_not_kept() {
+    static SLOT: OnceLock<Slot<Crowded>> = OnceLock::new();
+    let slot = SLOT.get_or_init(|| Slot::new(Crowded));
+    let (executor, outer) = Executor::new();
+    let clone = slot.lent().waker().clone();
+    let theirs = slot.adopt(&outer).expect_err("no room");
+    assert!(theirs.will_wake(&outer) && !slot.fits(&outer));
+    drop(clone);
+    theirs.wake();
+    assert_eq!((slot.live(), executor.seen()), (0, (0, 1)));
 }
 
 #[test]
