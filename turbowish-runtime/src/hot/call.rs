@@ -30,7 +30,7 @@ use self::branch::{close_branch, open_branch, reopen_branch, suspend_branch};
 use self::create::create;
 pub use self::entered::{Entered, enter};
 pub(crate) use self::nested::{is_child, learn};
-use self::quick::{PollShape, begin_quick, end_quick, end_shaped};
+use self::quick::{PollShape, begin_quick, end, end_quick};
 #[cfg(test)]
 pub(crate) use self::reading::REUSE;
 use self::reading::reused;
@@ -417,12 +417,6 @@ struct OpenPoll<'a> {
     depth: u32,
     shape: PollShape,
     waker: PollWaker<'a>,
-}
-
-/// Closes the frame of a poll and charges its time.
-extern "C" fn end(here: ThisThread, open: &mut OpenPoll<'_>, end: PollEnd) {
-    // Each at the end, so that the compiler saves no register here.
-    end_shaped(here, open, end);
 }
 
 /// Closes the frame of any poll, which ends at `read` if the clock was read.

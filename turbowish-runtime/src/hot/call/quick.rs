@@ -37,21 +37,18 @@ pub(super) fn begin_quick(
 ) -> Option<(u32, PollShape)> {
     let (ledger, account) = (&thread.ledger, &mut state.account);
     let depth = ledger.depth();
-    let shape = if depth == 0 {
-        PollShape::Bottom
+    let id = proc.known()?;
+    let (shape, begun) = if depth == 0 {
+        let is_below = straight::is_below(here, account, epoch);
+        (
+            PollShape::Bottom,
+            is_below && ledger.start_bottom(account, id),
+        )
     } else {
-        PollShape::New
-    };
-    let begun = if depth == 0 {
-        straight::is_below(here, account, epoch) && ledger.start_bottom(account, proc.known()?)
-    } else {
-        waker.data().addr() == thread.lent.load(Ordering::Relaxed)
-            && ledger.start_awaited(
-                account,
-                depth,
-                (proc.known()?, &proc.first_path),
-                clock::ticks,
-            )
+        let is_lent = waker.data().addr() == thread.lent.load(Ordering::Relaxed);
+        let callee = (id, &proc.first_path);
+        let begun = is_lent && ledger.start_awaited(account, depth, callee, clock::ticks);
+        (PollShape::New, begun)
     };
     if !begun {
         return None;
@@ -64,9 +61,9 @@ pub(super) fn begin_quick(
     Some((depth, shape))
 }
 
-/// Closes the frame of a poll of this shape. One function for each: what several paths of one
-/// function need would be in memory.
-pub(super) fn end_shaped(here: ThisThread, open: &mut OpenPoll<'_>, end: PollEnd) {
+/// Closes the frame of a poll and charges its time. Each shape has a function of its own, at the
+/// end, so that the compiler saves no register here, and none there for other shapes.
+pub(super) extern "C" fn end(here: ThisThread, open: &mut OpenPoll<'_>, end: PollEnd) {
     match (open.shape, end) {
         (PollShape::Straight, _) => straight::end(here, open, end),
         (PollShape::New, PollEnd::Ready) => return_new(here, open),
