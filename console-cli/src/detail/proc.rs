@@ -7,7 +7,7 @@ use turbowish_model::snapshot::report::one_line;
 use turbowish_model::snapshot::units;
 use turbowish_model::snapshot::{AwaitRow, CounterRow, Place, ProcRow};
 
-use super::rich_line::{RichLine, aligned, shrink};
+use super::rich_line::{RichLine, aligned, shrink, wrapped};
 use super::{DetailContext, alerts, histogram, slowest, tree};
 use crate::text;
 
@@ -17,8 +17,6 @@ const HALF: usize = 37;
 const WIDE: usize = 100;
 /// What the numbers of await points are about.
 const SCOPE: &str = " in the window: p99 and max of a wait; TOTAL of all calls";
-/// From here on the time of the day says too little.
-const DAY_NS: u64 = 86_400_000_000_000;
 /// Tasks that are named before the list is cut.
 const TASKS: usize = 8;
 
@@ -100,35 +98,28 @@ fn longest(row: &ProcRow, beside: &DetailContext<'_>) -> Vec<RichLine> {
     };
     let on = row.max_ever_on.as_deref();
     let on = on.unwrap_or("a thread that has ended");
-    let at = beside.at_unix_ns.saturating_sub(ago_ns);
-    let at = match ago_ns {
-        0..DAY_NS => format!("at {}", units::time_of_day(at, beside.utc_offset_s)),
-        _ => format!("{} ago", beside.time(ago_ns)),
-    };
-    let mut line = RichLine::default()
+    let at = beside.when(ago_ns);
+    let line = RichLine::default()
         .label("  longest poll")
         .say(format!(" since the start {}", beside.time(row.max_ever_ns)))
         .say(format!(" on {on} {at}"));
-    if let Some(task) = &row.max_ever_task {
-        // No link: most are over by the time that somebody looks.
-        line = line.say(format!(", in task {task}"));
+    // No link: most are over by the time that somebody looks.
+    let task = row.max_ever_task.as_ref();
+    let mut more: Vec<String> = task
+        .map(|task| format!("in task {task}"))
+        .into_iter()
+        .collect();
+    if let Some(after) = &row.max_ever_after {
+        // The process tells where the await point begins.
+        let is_there = |place: &&Place| {
+            (&place.file, place.line, place.column) == (&after.file, after.line, after.column)
+        };
+        let mut places = beside.awaits.iter().map(|point| &point.place);
+        let place = places.find(is_there);
+        let place = place.map_or_else(|| beside.spot(after), |place| beside.place(place));
+        more.push(format!("after the await at {place}"));
     }
-    let Some(after) = &row.max_ever_after else {
-        return vec![line];
-    };
-    // The process tells where the await point begins.
-    let is_there = |place: &&Place| {
-        (&place.file, place.line, place.column) == (&after.file, after.line, after.column)
-    };
-    let mut places = beside.awaits.iter().map(|point| &point.place);
-    let place = places.find(is_there);
-    let place = place.map_or_else(|| beside.spot(after), |place| beside.place(place));
-    let more = format!("after the await at {place}");
-    let room = beside.room.unwrap_or(usize::MAX);
-    if text::width(&line.text()) + text::width(&more) + 2 > room {
-        return vec![line.say(","), RichLine::from(format!("    {more}"))];
-    }
-    vec![line.say(format!(", {more}"))]
+    wrapped(line, &more, beside.room)
 }
 
 /// `ready for 1.20 s in all, 1.10 s of it behind compact`: what delayed its tasks most, if anything

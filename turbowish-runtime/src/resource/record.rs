@@ -17,6 +17,7 @@ use turbowish_model::event::{ResourceClaim, ResourceEvent};
 use super::NONE;
 use super::ends::Ends;
 use super::exclusive_holder::ExclusiveHolder;
+use super::longest::{self, LongestCell};
 use super::state::ResourceState;
 use super::wait::WaitNode;
 use crate::hot::current::CurrentCall;
@@ -44,6 +45,8 @@ pub(crate) struct Record {
     state: Mutex<ResourceState>,
     /// Distribution of the time items were inside, or the resource was held.
     kept: Histogram,
+    longest_hold: LongestCell,
+    longest_wait: LongestCell,
 }
 
 impl std::fmt::Debug for Record {
@@ -96,6 +99,8 @@ impl Record {
             exclusive: ExclusiveHolder::default(),
             state: Mutex::default(),
             kept: Histogram::default(),
+            longest_hold: LongestCell::default(),
+            longest_wait: LongestCell::default(),
         }
     }
 
@@ -155,10 +160,13 @@ impl Record {
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, more);
     }
 
-    /// Records how long an item was inside, in ticks.
+    /// Records how long an item was inside that was taken out `now`, in ticks.
     #[inline]
-    pub(super) fn kept(&self, ticks: u64) {
+    pub(super) fn kept(&self, ticks: u64, now: u64) {
         self.kept.record(ticks);
+        if self.longest_hold.is_beaten_by(ticks) {
+            self.longest_hold.keep(&longest::taken_out(ticks, now));
+        }
     }
 
     /// Counts all items inside as taken out.
@@ -217,11 +225,15 @@ impl Record {
         let now = clock::ticks();
         let mut state = self.state();
         let left = state.waiters.remove(&ticket);
-        if let Some((waiter, _)) = &left
+        if let Some((waiter, node)) = &left
             && served
         {
+            let used = longest::waited(waiter, node.behind, now);
             let waited = state.waited.get_or_insert_default();
-            waited.record(now.saturating_sub(waiter.since));
+            waited.record(used.ticks);
+            if self.longest_wait.is_beaten_by(used.ticks) {
+                self.longest_wait.keep(&used);
+            }
         }
         drop(state);
         events::resource(self.id, || ResourceEvent::Left { ticket });
@@ -302,7 +314,12 @@ impl Record {
                 waits,
                 forgotten,
             },
-            times: Times { waited, kept },
+            times: Times {
+                waited,
+                kept,
+                longest_wait: self.longest_wait.read(),
+                longest_hold: self.longest_hold.read(),
+            },
         }
     }
 }

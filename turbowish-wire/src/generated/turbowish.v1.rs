@@ -906,6 +906,40 @@ pub struct ResourceRow {
     /// How many there are.
     #[prost(uint64, tag = "43")]
     pub may_count: u64,
+    /// The longest of those waits; absent if there was none, or from a process that does not tell.
+    #[prost(message, optional, tag = "44")]
+    pub longest_wait: ::core::option::Option<LongestUse>,
+    /// The longest of those holds, or of the times that items spent inside.
+    #[prost(message, optional, tag = "45")]
+    pub longest_hold: ::core::option::Option<LongestUse>,
+}
+/// The longest use of a resource, which is over.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct LongestUse {
+    /// How long it was.
+    #[prost(uint64, tag = "1")]
+    pub took_ns: u64,
+    /// Time since it ended.
+    #[prost(uint64, tag = "2")]
+    pub ago_ns: u64,
+    /// As what.
+    #[prost(enumeration = "ResourceRole", tag = "3")]
+    pub role: i32,
+    /// Name of the task, which may be over; absent if it is none that is covered.
+    #[prost(string, optional, tag = "4")]
+    pub task: ::core::option::Option<::prost::alloc::string::String>,
+    /// Path of the proc whose call did; empty if it is not known.
+    #[prost(string, tag = "5")]
+    pub proc: ::prost::alloc::string::String,
+    /// Where it was taken or asked for; absent for an item.
+    #[prost(message, optional, tag = "6")]
+    pub at: ::core::option::Option<Spot>,
+    /// w1 for a worker, else the name of its thread; absent if that has ended.
+    #[prost(string, optional, tag = "7")]
+    pub on: ::core::option::Option<::prost::alloc::string::String>,
+    /// Of a wait: the task that had the lock to itself when it began; absent if it is not known.
+    #[prost(string, optional, tag = "8")]
+    pub behind: ::core::option::Option<::prost::alloc::string::String>,
 }
 /// A task that holds a resource.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -2577,6 +2611,21 @@ impl crate::weight::Weighed for ResourceRow {
                 (19, Field::One(<Distribution as Weighed>::shape)),
                 (40, Field::Many(<Intent as Weighed>::shape)),
                 (42, Field::Many(<Intent as Weighed>::shape)),
+                (44, Field::One(<LongestUse as Weighed>::shape)),
+                (45, Field::One(<LongestUse as Weighed>::shape)),
+            ],
+        };
+        &SHAPE
+    }
+}
+impl crate::weight::Weighed for LongestUse {
+    fn shape() -> &'static crate::weight::Shape {
+        #[allow(unused_imports)]
+        use crate::weight::{Field, Weighed};
+        static SHAPE: crate::weight::Shape = crate::weight::Shape {
+            bytes: ::core::mem::size_of::<LongestUse>(),
+            fields: &[
+                (6, Field::One(<Spot as Weighed>::shape)),
             ],
         };
         &SHAPE

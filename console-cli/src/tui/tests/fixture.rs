@@ -7,9 +7,9 @@ use turbowish_model::account::resource::{Kind, Role};
 use turbowish_model::snapshot::alert::Alert;
 use turbowish_model::snapshot::quantile::Distribution;
 use turbowish_model::snapshot::{
-    Accounting, AwaitRow, Caller, Claim, HolderRow, Overhead, Page, Place, PollRow, ProcRow,
-    Process, ResourceRow, Snapshot, Spot, StackRow, TaskRow, TaskState, TasksByState, WaiterRow,
-    WakerRow, Worker,
+    Accounting, AwaitRow, Caller, Claim, HolderRow, LongestRow, Overhead, Page, Place, PollRow,
+    ProcRow, Process, ResourceRow, Snapshot, Spot, StackRow, TaskRow, TaskState, TasksByState,
+    WaiterRow, WakerRow, Worker,
 };
 use turbowish_wire::client::Target;
 
@@ -296,7 +296,37 @@ fn resources(tasks: &[TaskRow]) -> Vec<ResourceRow> {
             ..ResourceRow::default()
         }
     };
+    let longest = |task: &str, ms, ago, proc: &str, role, at| LongestRow {
+        took_ns: ms * MS,
+        ago_ns: ago * SECOND,
+        role,
+        task: Some(task.to_owned()),
+        proc: proc.to_owned(),
+        at,
+        on: Some("w1".to_owned()),
+        behind: None,
+    };
+    let (rebuild, lookup) = (("src/snapshot.rs", 92, 23), ("src/repl.rs", 51, 36));
     let mutex = |(id, name), made_at, held: HolderRow| ResourceRow {
+        longest_wait: Some(LongestRow {
+            behind: Some("snapshot-1".to_owned()),
+            ..longest(
+                "repl-1",
+                1_488,
+                95,
+                "kv::repl::log",
+                Role::Lock,
+                Some(spot(lookup)),
+            )
+        }),
+        longest_hold: Some(longest(
+            "snapshot-1",
+            1_500,
+            95,
+            "kv::snapshot::write",
+            Role::Lock,
+            Some(spot(rebuild)),
+        )),
         capacity: Some(1),
         level: Some(1),
         holders: vec![held],
@@ -330,6 +360,22 @@ fn resources(tasks: &[TaskRow]) -> Vec<ResourceRow> {
             waits: 9_120,
             waited: distribution(9_119, 20 * US, 90 * US, 2 * MS, 11 * MS),
             kept: distribution(320_412, 1_210 * US, 4 * MS, 8_800 * US, 12 * MS),
+            longest_wait: Some(longest(
+                "conn:51022",
+                11,
+                95,
+                "kv::conn::serve",
+                Role::Send,
+                Some(spot(("src/conn.rs", 88, 18))),
+            )),
+            longest_hold: Some(longest(
+                "repl-1",
+                12,
+                95,
+                "kv::repl::run",
+                Role::Receive,
+                None,
+            )),
             ..made(REPL.0, Kind::Mpsc, REPL.1, ("src/main.rs", 33, 26))
         },
         stop,
