@@ -125,6 +125,10 @@ impl Distinct {
         ProcRow {
             trend_ppm: vec![self.number(), 0, self.number()],
             max_poll_open: true,
+            max_poll_ago_ns: Some(self.number()),
+            max_poll_on: Some(self.text()),
+            max_poll_task: Some(self.text()),
+            max_poll_after: Some(self.spot()),
             max_ever_ago_ns: Some(self.number()),
             max_ever_on: Some(self.text()),
             max_ever_task: Some(self.text()),
@@ -307,6 +311,9 @@ impl Distinct {
             max_wait_ago_ns: Some(self.number()),
             max_wait_task: Some(self.text()),
             await_wait: self.distribution(),
+            wait_max_ns: Some(self.number()),
+            wait_max_ago_ns: Some(self.number()),
+            wait_max_task: Some(self.text()),
             ..self.plain()
         }
     }

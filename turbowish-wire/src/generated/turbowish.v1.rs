@@ -482,6 +482,19 @@ pub struct ProcRow {
     /// Where the call had waited before it; absent in its first poll.
     #[prost(message, optional, tag = "37")]
     pub max_ever_after: ::core::option::Option<Spot>,
+    /// Of max_poll_ns: time since it ended; absent if it is in progress, or it is not known which poll
+    /// it was.
+    #[prost(uint64, optional, tag = "38")]
+    pub max_poll_ago_ns: ::core::option::Option<u64>,
+    /// Where it was, as max_ever_on.
+    #[prost(string, optional, tag = "39")]
+    pub max_poll_on: ::core::option::Option<::prost::alloc::string::String>,
+    /// Name of its task, as max_ever_task.
+    #[prost(string, optional, tag = "40")]
+    pub max_poll_task: ::core::option::Option<::prost::alloc::string::String>,
+    /// Where the call had waited before it, as max_ever_after.
+    #[prost(message, optional, tag = "41")]
+    pub max_poll_after: ::core::option::Option<Spot>,
 }
 /// A proc whose polls contain polls of another one.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -820,6 +833,16 @@ pub struct AwaitRow {
     /// Name of its task, which may be over; absent if it is not known.
     #[prost(string, optional, tag = "12")]
     pub max_wait_task: ::core::option::Option<::prost::alloc::string::String>,
+    /// Length of the longest wait of the window; absent if there was none, or it is not known which one
+    /// it was.
+    #[prost(uint64, optional, tag = "13")]
+    pub wait_max_ns: ::core::option::Option<u64>,
+    /// Time since it ended.
+    #[prost(uint64, optional, tag = "14")]
+    pub wait_max_ago_ns: ::core::option::Option<u64>,
+    /// Name of its task, as max_wait_task.
+    #[prost(string, optional, tag = "15")]
+    pub wait_max_task: ::core::option::Option<::prost::alloc::string::String>,
 }
 /// Rows of resources.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -2381,6 +2404,7 @@ impl crate::weight::Weighed for ProcRow {
                 (29, Field::Numbers),
                 (32, Field::One(<Distribution as Weighed>::shape)),
                 (37, Field::One(<Spot as Weighed>::shape)),
+                (41, Field::One(<Spot as Weighed>::shape)),
             ],
         };
         &SHAPE
