@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use super::metric_rows::MetricName;
 use crate::account::aggregate::{LongestPoll, LongestWait, ProcStats, SiteStats};
 use crate::account::counters::{OTHERS, Population, Sum};
-use crate::account::histogram::{Buckets, upper_bound};
+use crate::account::histogram::{Buckets, bucket_of, upper_bound};
 use crate::account::task::{Pause, TaskMeta, TaskReading};
 use crate::account::time::Scale;
 use crate::collect::history::{Totals, Trend, Window};
@@ -192,7 +192,9 @@ impl<N: Names> Assembly<'_, N> {
     }
 
     fn waits(&self, site: &SiteStats) -> Distribution {
-        self.sampled(&site.wait, site.ended, site.longest)
+        let longest = site.known_longest();
+        let longest = longest.map_or(site.longest, |wait| wait.waited);
+        self.sampled(&site.wait, site.ended, longest)
     }
 
     /// A population with this sum. `peak` is a value at least as large as its maximum; so is the
@@ -208,19 +210,20 @@ impl<N: Names> Assembly<'_, N> {
         }
     }
 
-    /// Distribution of a population, in ticks, that belongs to no proc. Sum and maximum are
-    /// computed from the upper bounds of its buckets.
+    /// Distribution of a population, in ticks, that belongs to no proc. The sum is computed from
+    /// the upper bounds of its buckets; so is the maximum, unless `longest` is in the highest one.
     #[must_use]
-    pub fn population(&self, buckets: &Buckets) -> Distribution {
+    pub fn population(&self, buckets: &Buckets, longest: Option<u64>) -> Distribution {
         let bound = |bucket: u16| upper_bound(usize::from(bucket));
         let sum = buckets
             .iter()
             .map(|(bucket, count)| bound(bucket).saturating_mul(count));
-        let top = buckets.iter().last().map_or(0, |(bucket, _)| bound(bucket));
+        let top = buckets.iter().last().map_or(0, |(bucket, _)| bucket);
+        let longest = longest.filter(|&ticks| bucket_of(ticks) == usize::from(top));
         Distribution {
             n: buckets.total(),
             sum_ns: self.scale.ns(sum.fold(0, u64::saturating_add)),
-            max_ns: self.scale.ns(top),
+            max_ns: self.scale.ns(longest.unwrap_or(bound(top))),
             buckets: bounds(buckets, self.scale),
         }
     }

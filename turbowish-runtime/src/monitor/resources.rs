@@ -137,6 +137,8 @@ fn row<N: Names>(
         ends.map(|end| known.name(end.user?)).collect()
     };
     let longest = |used: &LongestUse| longest_row(assembly, known, used, age(used.end));
+    let times = &reading.times;
+    let ticks = |used: Option<LongestUse>| used.map(|used| used.ticks);
     ResourceRow {
         id: reading.id,
         kind: reading.kind,
@@ -159,10 +161,10 @@ fn row<N: Names>(
         put: reading.flow.put,
         took: reading.flow.took,
         waits: reading.flow.waits,
-        waited: assembly.population(&reading.times.waited),
-        kept: assembly.population(&reading.times.kept),
-        longest_wait: reading.times.longest_wait.as_ref().map(longest),
-        longest_hold: reading.times.longest_hold.as_ref().map(longest),
+        waited: assembly.population(&times.waited, ticks(times.longest_wait)),
+        kept: assembly.population(&times.kept, ticks(times.longest_hold)),
+        longest_wait: times.longest_wait.as_ref().map(longest),
+        longest_hold: times.longest_hold.as_ref().map(longest),
     }
 }
 

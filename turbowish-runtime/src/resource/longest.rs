@@ -28,6 +28,13 @@ pub(super) struct LongestCell {
     role: AtomicU8,
 }
 
+/// The longest uses of a resource.
+#[derive(Debug, Default)]
+pub(super) struct LongestUses {
+    pub(super) hold: LongestCell,
+    pub(super) wait: LongestCell,
+}
+
 /// Stands for no thread.
 const NOWHERE: u32 = u32::MAX;
 /// Maximum number of read attempts.

@@ -17,7 +17,7 @@ use turbowish_model::event::{ResourceClaim, ResourceEvent};
 use super::NONE;
 use super::ends::Ends;
 use super::exclusive_holder::ExclusiveHolder;
-use super::longest::{self, LongestCell};
+use super::longest::{self, LongestUses};
 use super::state::ResourceState;
 use super::wait::WaitNode;
 use crate::hot::current::CurrentCall;
@@ -45,8 +45,7 @@ pub(crate) struct Record {
     state: Mutex<ResourceState>,
     /// Distribution of the time items were inside, or the resource was held.
     kept: Histogram,
-    longest_hold: LongestCell,
-    longest_wait: LongestCell,
+    longest: LongestUses,
 }
 
 impl std::fmt::Debug for Record {
@@ -99,8 +98,7 @@ impl Record {
             exclusive: ExclusiveHolder::default(),
             state: Mutex::default(),
             kept: Histogram::default(),
-            longest_hold: LongestCell::default(),
-            longest_wait: LongestCell::default(),
+            longest: LongestUses::default(),
         }
     }
 
@@ -164,8 +162,8 @@ impl Record {
     #[inline]
     pub(super) fn kept(&self, ticks: u64, now: u64) {
         self.kept.record(ticks);
-        if self.longest_hold.is_beaten_by(ticks) {
-            self.longest_hold.keep(&longest::taken_out(ticks, now));
+        if self.longest.hold.is_beaten_by(ticks) {
+            self.longest.hold.keep(&longest::taken_out(ticks, now));
         }
     }
 
@@ -231,8 +229,8 @@ impl Record {
             let used = longest::waited(waiter, node.behind, now);
             let waited = state.waited.get_or_insert_default();
             waited.record(used.ticks);
-            if self.longest_wait.is_beaten_by(used.ticks) {
-                self.longest_wait.keep(&used);
+            if self.longest.wait.is_beaten_by(used.ticks) {
+                self.longest.wait.keep(&used);
             }
         }
         drop(state);
@@ -276,12 +274,11 @@ impl Record {
         let (waits, forgotten) = (state.waits, state.forgotten);
         let (intents, intent_counts) = (state.intents.read(), state.intents.counts());
         let deserted = state.intents.deserted(self.took.load(Ordering::Relaxed));
-        let (mut waited, mut kept) = (Buckets::default(), Buckets::default());
+        let mut waited = Buckets::default();
         if let Some(histogram) = &state.waited {
             histogram.collect(&mut waited);
         }
         drop(state);
-        self.kept.collect(&mut kept);
         sorting::by_key(&mut holders, |holder| holder.ticket);
         holders.truncate(SHOWN);
         let capacity = self.capacity.load(Ordering::Relaxed);
@@ -314,12 +311,18 @@ impl Record {
                 waits,
                 forgotten,
             },
-            times: Times {
-                waited,
-                kept,
-                longest_wait: self.longest_wait.read(),
-                longest_hold: self.longest_hold.read(),
-            },
+            times: self.times(waited),
+        }
+    }
+
+    fn times(&self, waited: Buckets) -> Times {
+        let mut kept = Buckets::default();
+        self.kept.collect(&mut kept);
+        Times {
+            waited,
+            kept,
+            longest_wait: self.longest.wait.read(),
+            longest_hold: self.longest.hold.read(),
         }
     }
 }

@@ -120,6 +120,8 @@ fn the_longest_hold_and_wait_of_a_lock_are_remembered() {
     let at = hold.and_then(|hold| hold.at.as_ref()).expect("a place");
     assert!(at.file.ends_with("longest_use.rs"), "{at:?}");
     assert_eq!(hold.and_then(|hold| hold.behind.clone()), None);
+    assert_eq!(seen.kept.max_ns, 1_500 * MS, "exact");
+    assert_eq!(seen.waited.max_ns, 1_200 * MS);
     let wait = seen.longest_wait.as_ref();
     let waited = (1_200, 900, Role::Lock, "lookup", "lookup");
     assert_eq!(told(wait), Some(waited));

@@ -285,6 +285,41 @@ fn waiters(name: &str, tasks: &[TaskRow]) -> Vec<WaiterRow> {
     waiters
 }
 
+/// A use of a resource that was long, 95 s ago.
+fn longest(task: &str, ms: u64, proc: &str, role: Role, at: Option<Spot>) -> LongestRow {
+    LongestRow {
+        took_ns: ms * MS,
+        ago_ns: 95 * SECOND,
+        role,
+        task: Some(task.to_owned()),
+        proc: proc.to_owned(),
+        at,
+        on: Some("w1".to_owned()),
+        behind: None,
+    }
+}
+
+/// The mutexes of the mock-up were held long once.
+fn once_held(row: ResourceRow) -> ResourceRow {
+    let (asked, taken) = (("src/repl.rs", 51, 36), ("src/snapshot.rs", 92, 23));
+    let wait = longest(
+        "repl-1",
+        1_488,
+        "kv::repl::log",
+        Role::Lock,
+        Some(spot(asked)),
+    );
+    let (task, proc) = ("snapshot-1", "kv::snapshot::write");
+    ResourceRow {
+        longest_wait: Some(LongestRow {
+            behind: Some(task.to_owned()),
+            ..wait
+        }),
+        longest_hold: Some(longest(task, 1_500, proc, Role::Lock, Some(spot(taken)))),
+        ..row
+    }
+}
+
 /// The resources of the mock-up: nothing moves, because of the deadlock.
 fn resources(tasks: &[TaskRow]) -> Vec<ResourceRow> {
     let made = |id, kind, name: &str, made_at| {
@@ -300,37 +335,7 @@ fn resources(tasks: &[TaskRow]) -> Vec<ResourceRow> {
             ..ResourceRow::default()
         }
     };
-    let longest = |task: &str, ms, ago, proc: &str, role, at| LongestRow {
-        took_ns: ms * MS,
-        ago_ns: ago * SECOND,
-        role,
-        task: Some(task.to_owned()),
-        proc: proc.to_owned(),
-        at,
-        on: Some("w1".to_owned()),
-        behind: None,
-    };
-    let (rebuild, lookup) = (("src/snapshot.rs", 92, 23), ("src/repl.rs", 51, 36));
     let mutex = |(id, name), made_at, held: HolderRow| ResourceRow {
-        longest_wait: Some(LongestRow {
-            behind: Some("snapshot-1".to_owned()),
-            ..longest(
-                "repl-1",
-                1_488,
-                95,
-                "kv::repl::log",
-                Role::Lock,
-                Some(spot(lookup)),
-            )
-        }),
-        longest_hold: Some(longest(
-            "snapshot-1",
-            1_500,
-            95,
-            "kv::snapshot::write",
-            Role::Lock,
-            Some(spot(rebuild)),
-        )),
         capacity: Some(1),
         level: Some(1),
         holders: vec![held],
@@ -352,8 +357,8 @@ fn resources(tasks: &[TaskRow]) -> Vec<ResourceRow> {
         holder(&task, Role::Acquire, 6_000, ("src/server.rs", 61, 30))
     });
     vec![
-        mutex(LOG, ("src/repl.rs", 18, 18), snapshot),
-        mutex(DB, ("src/db.rs", 21, 13), conn),
+        once_held(mutex(LOG, ("src/repl.rs", 18, 18), snapshot)),
+        once_held(mutex(DB, ("src/db.rs", 21, 13), conn)),
         ResourceRow {
             capacity: Some(64),
             level: Some(64),
@@ -367,19 +372,11 @@ fn resources(tasks: &[TaskRow]) -> Vec<ResourceRow> {
             longest_wait: Some(longest(
                 "conn:51022",
                 11,
-                95,
                 "kv::conn::serve",
                 Role::Send,
                 Some(spot(("src/conn.rs", 88, 18))),
             )),
-            longest_hold: Some(longest(
-                "repl-1",
-                12,
-                95,
-                "kv::repl::run",
-                Role::Receive,
-                None,
-            )),
+            longest_hold: Some(longest("repl-1", 12, "kv::repl::run", Role::Receive, None)),
             ..made(REPL.0, Kind::Mpsc, REPL.1, ("src/main.rs", 33, 26))
         },
         stop,

@@ -445,7 +445,8 @@ impl PathCounters {
         self.raise(Word::LongestCallWall, wall);
     }
 
-    /// Records an ended wait of this level alone. Returns whether it is the longest one of the tick.
+    /// Records an ended wait of this level alone. Returns whether it is the longest one of the
+    /// tick.
     #[inline(always)]
     #[must_use]
     pub(crate) fn charge_wait(&self, waited: u64) -> bool {

@@ -78,7 +78,7 @@ impl Record {
         count(&self.took, 1);
         let ticks = now.saturating_sub(since);
         self.kept.record(ticks);
-        if self.longest_hold.is_beaten_by(ticks) {
+        if self.longest.hold.is_beaten_by(ticks) {
             self.keep_exclusive(now);
         }
         task
@@ -90,7 +90,7 @@ impl Record {
     fn keep_exclusive(&self, now: u64) {
         let role = self.exclusive_role().unwrap_or_default();
         if let Some(holder) = self.exclusive.last(role) {
-            self.longest_hold.keep(&longest::held(&holder, now));
+            self.longest.hold.keep(&longest::held(&holder, now));
         }
     }
 
@@ -109,8 +109,8 @@ impl Record {
             count(&self.took, 1);
             let used = longest::held(&holder, now);
             self.kept.record(used.ticks);
-            if self.longest_hold.is_beaten_by(used.ticks) {
-                self.longest_hold.keep(&used);
+            if self.longest.hold.is_beaten_by(used.ticks) {
+                self.longest.hold.keep(&used);
             }
         }
         holder.who.task
