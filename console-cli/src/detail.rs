@@ -33,6 +33,8 @@ use crate::{plain_text, source, text};
 
 /// From this width on, places are shown with folders; the console's first column is a mark.
 const WIDE: usize = 119;
+/// From here on the time of the day says too little.
+const DAY_NS: u64 = 86_400_000_000_000;
 /// Maximal number of names in a list before it is cut.
 const NAMED: usize = 4;
 
@@ -64,6 +66,15 @@ pub(crate) struct DetailContext<'a> {
 }
 
 impl<'a> DetailContext<'a> {
+    /// `at 17:04:29`; `26 h ago` where the time of the day says too little.
+    fn when(&self, ago_ns: u64) -> String {
+        let at = self.at_unix_ns.saturating_sub(ago_ns);
+        match ago_ns {
+            0..DAY_NS => format!("at {}", units::time_of_day(at, self.utc_offset_s)),
+            _ => format!("{} ago", self.time(ago_ns)),
+        }
+    }
+
     /// All rows of a snapshot.
     pub(crate) fn of(snapshot: &'a Snapshot) -> Self {
         Self {

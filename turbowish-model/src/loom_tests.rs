@@ -9,7 +9,7 @@
 use loom::sync::Arc;
 use loom::thread;
 
-use crate::account::aggregate::Aggregate;
+use crate::account::aggregate::{Aggregate, LongestWait};
 use crate::account::await_stack::AwaitFrame;
 use crate::account::call::{Call, PollEnd, ProcKey};
 use crate::account::counters::{PathCounters, Sum, Word};
@@ -187,6 +187,33 @@ fn loom_a_row_that_is_kept_is_read_as_it_was() {
         row.add(Word::Polls, 1);
         row.add(Word::Hold, 5);
         reader.join().expect("the reader");
+    });
+}
+
+/// Three waits, while a reader ends a tick: the longest one since the start is exact, and a bar is
+/// no higher than the waits.
+#[test]
+fn loom_a_bar_that_is_lowered_changes_no_maximum() {
+    loom::model(|| {
+        let row = Arc::new(PathCounters::default());
+        let reader = {
+            let row = row.clone();
+            thread::spawn(move || row.lower_bars())
+        };
+        for (waited, end) in [(3, 10), (5, 20), (4, 30)] {
+            let task = 1;
+            // As in `charge_wait`, without the histogram.
+            if waited > row.get(Word::WaitBar) {
+                row.keep_longest_wait(false, &LongestWait { waited, end, task });
+            }
+        }
+        reader.join().expect("the reader");
+        let [recent, ever] = row.read().longest_waits(false);
+        assert_eq!((ever.waited, ever.end), (5, 20));
+        // Each wait that raises the bar is told with its own end.
+        assert!(
+            [(0, 30), (0, 20), (0, 10), (4, 30), (5, 20)].contains(&(recent.waited, recent.end))
+        );
     });
 }
 

@@ -37,7 +37,9 @@ pub use self::counters::{CounterRow, MetricKind, Overhead};
 pub use self::delays::DelayRow;
 pub use self::lost::{Lost, Reason};
 pub use self::procs::{Caller, ProcRow};
-pub use self::resources::{Aim, Claim, HolderRow, IntentRow, ResourceRow, Spot, WaiterRow};
+pub use self::resources::{
+    Aim, Claim, HolderRow, IntentRow, LongestRow, ResourceRow, Spot, WaiterRow,
+};
 pub use self::slowest::SlowestRow;
 pub use self::tables::{InTable, Table, TableVisitor};
 pub(crate) use self::tasks::{JUDGED, SEARCHED};

@@ -12,6 +12,7 @@ mod exclusive_holder;
 mod hold;
 mod intents;
 mod late_timers;
+mod longest;
 mod order;
 mod record;
 mod registry;
@@ -216,7 +217,7 @@ impl Resource {
             for stamp in known {
                 items += 1;
                 if let Some(now) = now {
-                    record.kept(now.saturating_sub(stamp.0));
+                    record.kept(now.saturating_sub(stamp.0), now);
                 }
             }
             record.took_alone(items);

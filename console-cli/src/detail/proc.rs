@@ -5,9 +5,9 @@ use turbowish_model::snapshot::delays::{EARLIER, IDLE, OTHER};
 use turbowish_model::snapshot::quantile::Percentile;
 use turbowish_model::snapshot::report::one_line;
 use turbowish_model::snapshot::units;
-use turbowish_model::snapshot::{AwaitRow, CounterRow, Place, ProcRow};
+use turbowish_model::snapshot::{AwaitRow, CounterRow, Place, ProcRow, Spot};
 
-use super::rich_line::{RichLine, aligned, shrink};
+use super::rich_line::{RichLine, aligned, shrink, wrapped};
 use super::{DetailContext, alerts, histogram, slowest, tree};
 use crate::text;
 
@@ -17,8 +17,6 @@ const HALF: usize = 37;
 const WIDE: usize = 100;
 /// What the numbers of await points are about.
 const SCOPE: &str = " in the window: p99 and max of a wait; TOTAL of all calls";
-/// From here on the time of the day says too little.
-const DAY_NS: u64 = 86_400_000_000_000;
 /// Tasks that are named before the list is cut.
 const TASKS: usize = 8;
 
@@ -92,43 +90,76 @@ fn wall(row: &ProcRow, beside: &DetailContext<'_>) -> Option<RichLine> {
     Some(label.say(format!(", creation to end {percentiles}")))
 }
 
-/// `longest poll since the start 38.4ms on w1 at 17:04:29, in task snapshot-1, after the await at
-/// src/snapshot.rs:97:18-37`; in two lines where there is no room.
+/// The longest polls of the window and since the start; one line if they are the same.
 fn longest(row: &ProcRow, beside: &DetailContext<'_>) -> Vec<RichLine> {
-    let Some(ago_ns) = row.max_ever_ago_ns else {
+    let Some(ever_ago_ns) = row.max_ever_ago_ns else {
         return Vec::new();
     };
-    let on = row.max_ever_on.as_deref();
-    let on = on.unwrap_or("a thread that has ended");
-    let at = beside.at_unix_ns.saturating_sub(ago_ns);
-    let at = match ago_ns {
-        0..DAY_NS => format!("at {}", units::time_of_day(at, beside.utc_offset_s)),
-        _ => format!("{} ago", beside.time(ago_ns)),
+    let ever = Longest {
+        when: "since the start",
+        took_ns: row.max_ever_ns,
+        ago_ns: ever_ago_ns,
+        on: row.max_ever_on.as_deref(),
+        task: row.max_ever_task.as_deref(),
+        after: row.max_ever_after.as_ref(),
     };
-    let mut line = RichLine::default()
-        .label("  longest poll")
-        .say(format!(" since the start {}", beside.time(row.max_ever_ns)))
-        .say(format!(" on {on} {at}"));
-    if let Some(task) = &row.max_ever_task {
+    let window = row.max_poll_ago_ns.map(|ago_ns| Longest {
+        when: "in the window",
+        took_ns: row.max_poll_ns,
+        ago_ns,
+        on: row.max_poll_on.as_deref(),
+        task: row.max_poll_task.as_deref(),
+        after: row.max_poll_after.as_ref(),
+    });
+    let is_known =
+        |window: &Longest<'_>| (window.took_ns, window.ago_ns) == (ever.took_ns, ever.ago_ns);
+    let mut lines = match window {
+        Some(window) if !is_known(&window) => window.lines(beside),
+        None if !row.max_poll_open && row.poll_hold.n > 0 => {
+            let took = beside.time(row.max_poll_ns);
+            let line = RichLine::default().label("  longest poll");
+            vec![line.say(format!(" in the window {took}, not recorded which one"))]
+        }
+        _ => Vec::new(),
+    };
+    lines.extend(ever.lines(beside));
+    lines
+}
+
+/// A longest poll.
+struct Longest<'a> {
+    when: &'static str,
+    took_ns: u64,
+    ago_ns: u64,
+    on: Option<&'a str>,
+    task: Option<&'a str>,
+    after: Option<&'a Spot>,
+}
+
+impl Longest<'_> {
+    /// `longest poll since the start 38.4ms on w1 at 17:04:29, in task snapshot-1, after the await
+    /// at src/snapshot.rs:97:18-37`; in two lines where there is no room.
+    fn lines(&self, beside: &DetailContext<'_>) -> Vec<RichLine> {
+        let on = self.on.unwrap_or("a thread that has ended");
+        let (took, at) = (beside.time(self.took_ns), beside.when(self.ago_ns));
+        let line = RichLine::default()
+            .label("  longest poll")
+            .say(format!(" {} {took} on {on} {at}", self.when));
         // No link: most are over by the time that somebody looks.
-        line = line.say(format!(", in task {task}"));
+        let task = self.task.map(|task| format!("in task {task}"));
+        let mut more: Vec<String> = task.into_iter().collect();
+        if let Some(after) = self.after {
+            // The process tells where the await point begins.
+            let is_there = |place: &&Place| {
+                (&place.file, place.line, place.column) == (&after.file, after.line, after.column)
+            };
+            let mut places = beside.awaits.iter().map(|point| &point.place);
+            let place = places.find(is_there);
+            let place = place.map_or_else(|| beside.spot(after), |place| beside.place(place));
+            more.push(format!("after the await at {place}"));
+        }
+        wrapped(line, &more, beside.room)
     }
-    let Some(after) = &row.max_ever_after else {
-        return vec![line];
-    };
-    // The process tells where the await point begins.
-    let is_there = |place: &&Place| {
-        (&place.file, place.line, place.column) == (&after.file, after.line, after.column)
-    };
-    let mut places = beside.awaits.iter().map(|point| &point.place);
-    let place = places.find(is_there);
-    let place = place.map_or_else(|| beside.spot(after), |place| beside.place(place));
-    let more = format!("after the await at {place}");
-    let room = beside.room.unwrap_or(usize::MAX);
-    if text::width(&line.text()) + text::width(&more) + 2 > room {
-        return vec![line.say(","), RichLine::from(format!("    {more}"))];
-    }
-    vec![line.say(format!(", {more}"))]
 }
 
 /// `ready for 1.20 s in all, 1.10 s of it behind compact`: what delayed its tasks most, if anything

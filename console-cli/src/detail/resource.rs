@@ -4,9 +4,9 @@
 use turbowish_model::account::resource::{Kind, Role};
 use turbowish_model::snapshot::quantile::{Distribution, Percentile};
 use turbowish_model::snapshot::units;
-use turbowish_model::snapshot::{HolderRow, IntentRow, ResourceRow, WaiterRow};
+use turbowish_model::snapshot::{HolderRow, IntentRow, LongestRow, ResourceRow, WaiterRow};
 
-use super::rich_line::{RichLine, aligned};
+use super::rich_line::{RichLine, aligned, wrapped};
 use super::tree::{self, fill};
 use super::{DetailContext, alerts};
 
@@ -17,11 +17,13 @@ pub(crate) fn lines(row: &ResourceRow, beside: &DetailContext<'_>) -> Vec<RichLi
         lines.extend(lengths.lines(row, beside.room));
     }
     lines.extend(times("waited", &row.waited, beside));
+    lines.extend(longest("wait", row.longest_wait.as_ref(), beside));
     let kept = match row.kind {
         Kind::Mpsc | Kind::Oneshot | Kind::Broadcast | Kind::Watch => "inside",
         _ => "held",
     };
     lines.extend(times(kept, &row.kept, beside));
+    lines.extend(longest(kept, row.longest_hold.as_ref(), beside));
     lines.extend(ends("senders", &row.senders));
     lines.extend(ends("receivers", &row.receivers));
     lines.extend(intents("will", &row.will, row.will_count));
@@ -85,6 +87,36 @@ fn times(what: &str, population: &Distribution, beside: &DetailContext<'_>) -> O
     )))
 }
 
+/// `longest held 1.50 s on w1 at 17:04:29, by task reindex-1 in shop::rebuild, taken at
+/// src/db.rs:41:9`; in several lines where there is no room.
+fn longest(what: &str, row: Option<&LongestRow>, beside: &DetailContext<'_>) -> Vec<RichLine> {
+    let Some(row) = row else {
+        return Vec::new();
+    };
+    let (time, when) = (beside.time(row.took_ns), beside.when(row.ago_ns));
+    let on = row.on.as_ref().map(|on| format!("on {on} "));
+    let line = RichLine::default()
+        .label(format!("  longest {what}"))
+        .say(format!(" {time} {}{when}", on.unwrap_or_default()));
+    // No links: most tasks are over by the time that somebody looks, and the first link of the
+    // record is who has the resource now.
+    let task = row.task.as_deref().unwrap_or("?");
+    let mut by = match row.at {
+        Some(_) => format!("by task {task}"),
+        None => format!("taken out by task {task}"),
+    };
+    if !row.proc.is_empty() {
+        by += &format!(" in {}", row.proc);
+    }
+    let behind = row.behind.as_ref();
+    let behind = behind.map(|behind| format!("behind {behind}"));
+    let asked = if what == "wait" { "asked" } else { "taken" };
+    let at = row.at.as_ref();
+    let at = at.map(|at| format!("{asked} at {}", beside.spot(at)));
+    let more: Vec<String> = [Some(by), behind, at].into_iter().flatten().collect();
+    wrapped(line, &more, beside.room)
+}
+
 /// `senders 2: conn:51022, ?`
 fn ends(what: &str, users: &[Option<String>]) -> Option<RichLine> {
     let count = users.len() as u64;
@@ -98,19 +130,10 @@ fn ends(what: &str, users: &[Option<String>]) -> Option<RichLine> {
 
 /// `will send 1: conn:51022`, a line for each operation.
 fn intents(word: &str, rows: &[IntentRow], count: u64) -> Vec<RichLine> {
-    const ROLES: [Role; 7] = [
-        Role::Lock,
-        Role::Read,
-        Role::Write,
-        Role::Acquire,
-        Role::Send,
-        Role::Receive,
-        Role::Wait,
-    ];
     let mut lines = Vec::new();
     // The operation of unlisted intents is known if there is only one kind.
     let only = rows.iter().all(|row| row.role == rows[0].role);
-    for role in ROLES {
+    for role in Role::ALL {
         let of_role = || rows.iter().filter(|row| row.role == role);
         let listed = of_role().count() as u64;
         if listed == 0 {

@@ -328,9 +328,43 @@ pub(crate) fn aligned(rows: Vec<Vec<RichLine>>, right: &[usize]) -> Vec<RichLine
     rows.into_iter().map(told).collect()
 }
 
+/// `line, more, more`; goes on in further lines where there is no room.
+pub(crate) fn wrapped(line: RichLine, more: &[String], room: Option<usize>) -> Vec<RichLine> {
+    let mut lines = vec![line];
+    for (nth, part) in more.iter().enumerate() {
+        let last = lines.pop().unwrap_or_default().say(",");
+        let comma = usize::from(nth + 1 < more.len());
+        let width = last.width() + 1 + text::width(part) + comma;
+        if room.is_some_and(|room| width > room) {
+            lines.extend([last, RichLine::from(format!("    {part}"))]);
+        } else {
+            lines.push(last.say(format!(" {part}")));
+        }
+    }
+    lines
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Link, RichLine};
+    use super::{Link, RichLine, wrapped};
+
+    #[test]
+    fn a_long_line_is_wrapped_between_its_parts() {
+        let check = |room, expected: &[&str]| {
+            let more = ["by task a".to_owned(), "at b.rs:1".to_owned()];
+            let lines = wrapped(RichLine::from("longest 1.50 s"), &more, room);
+            let lines: Vec<String> = lines.iter().map(RichLine::text).collect();
+            assert_eq!(lines, expected, "{room:?}");
+        };
+        check(None, &["longest 1.50 s, by task a, at b.rs:1"]);
+        check(Some(36), &["longest 1.50 s, by task a, at b.rs:1"]);
+        check(Some(35), &["longest 1.50 s, by task a,", "    at b.rs:1"]);
+        check(Some(25), &["longest 1.50 s,", "    by task a, at b.rs:1"]);
+        check(
+            Some(3),
+            &["longest 1.50 s,", "    by task a,", "    at b.rs:1"],
+        );
+    }
 
     #[test]
     fn a_line_is_cut_where_it_ends_and_keeps_its_links() {

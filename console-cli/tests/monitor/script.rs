@@ -182,6 +182,9 @@ fn awaits() -> Vec<AwaitRow> {
             share_ppm: 901_000,
             cancelled: 1,
             await_wait: population(16, 121 * MS, 141 * MS),
+            wait_max_ns: Some(141 * MS),
+            wait_max_ago_ns: Some(4 * S),
+            wait_max_task: Some("snapshot".to_owned()),
         },
         AwaitRow {
             proc: "kv::conn::read_frame".to_owned(),
@@ -201,6 +204,9 @@ fn awaits() -> Vec<AwaitRow> {
             share_ppm: 1_000_000,
             cancelled: 0,
             await_wait: population(824_000, 211 * US, 6_410 * US),
+            wait_max_ns: None,
+            wait_max_ago_ns: None,
+            wait_max_task: None,
         },
     ]
 }

@@ -117,11 +117,9 @@ impl Aggregate {
         }
     }
 
-    /// Clears `recent_longest`: this aggregate has outlived the ticks it covered.
+    /// Forgets what is called recent: this aggregate has outlived the ticks it covered.
     pub fn forget_recent(&mut self) {
-        for proc in &mut self.procs {
-            proc.recent_longest = 0;
-        }
+        self.procs.iter_mut().for_each(ProcStats::forget_recent);
     }
 
     /// Growth since an earlier closed state of the same counters: of each proc, metric and delay

@@ -438,6 +438,7 @@ impl Ledger {
         self.time
             .tick
             .store(self.time.tick.load(Relaxed).wrapping_add(1), Relaxed);
+        self.rows.iter().for_each(|(_, row)| row.lower_bars());
     }
 
     /// The depth, as another thread reads it.

@@ -86,6 +86,17 @@ pub enum Role {
 }
 
 impl Role {
+    /// All of them.
+    pub const ALL: [Self; 7] = [
+        Self::Lock,
+        Self::Read,
+        Self::Write,
+        Self::Acquire,
+        Self::Send,
+        Self::Receive,
+        Self::Wait,
+    ];
+
     /// The word used in tables and JSON.
     #[must_use]
     pub const fn word(self) -> &'static str {
@@ -279,6 +290,30 @@ pub struct Times {
     pub waited: Buckets,
     /// Duration of holds, or time that items spent inside.
     pub kept: Buckets,
+    /// The longest of `waited`.
+    pub longest_wait: Option<LongestUse>,
+    /// The longest of `kept`.
+    pub longest_hold: Option<LongestUse>,
+}
+
+/// The longest hold of a resource that has ended, the longest wait for it that was served, or the
+/// longest stay of an item inside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LongestUse {
+    /// Duration, in ticks.
+    pub ticks: u64,
+    /// End, in ticks.
+    pub end: u64,
+    /// The call that acquired it, that waited, or that took the item out.
+    pub who: CurrentCall,
+    /// The kind of use.
+    pub role: Role,
+    /// Source location of the acquisition or the request; `None` for an item.
+    pub at: Option<&'static Location<'static>>,
+    /// Number of the thread on which it ended; `None` if nothing was ever accounted there.
+    pub thread: Option<u32>,
+    /// The task that had the lock to itself when the wait began; 0 if it is not known.
+    pub behind: u64,
 }
 
 /// Maximum number of waiters, holders and intents listed in a [`Reading`]; further ones are only

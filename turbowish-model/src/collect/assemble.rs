@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use super::metric_rows::MetricName;
 use crate::account::aggregate::{LongestPoll, LongestWait, ProcStats, SiteStats};
 use crate::account::counters::{OTHERS, Population, Sum};
-use crate::account::histogram::{Buckets, upper_bound};
+use crate::account::histogram::{Buckets, bucket_of, upper_bound};
 use crate::account::task::{Pause, TaskMeta, TaskReading};
 use crate::account::time::Scale;
 use crate::collect::history::{Totals, Trend, Window};
@@ -96,26 +96,41 @@ impl<N: Names> Assembly<'_, N> {
         let procs = self.now.aggregate.procs.iter().enumerate();
         procs
             .filter_map(|(id, today)| {
-                let mut row = self.proc_row(id as u32, today)?;
-                if today.longest_poll.hold > 0 {
-                    self.tell_longest(&mut row, id as u32, &today.longest_poll);
-                    [row.max_ever_on, row.max_ever_task] = who(&today.longest_poll);
+                let id = id as u32;
+                let mut row = self.proc_row(id, today)?;
+                let ever = today.longest_poll;
+                if ever.hold > 0 {
+                    row.max_ever_ns = self.scale.ns(ever.hold);
+                    row.max_ever_ago_ns = Some(self.ago(ever.end));
+                    row.max_ever_after = self.spot(id, ever.after);
+                    [row.max_ever_on, row.max_ever_task] = who(&ever);
+                }
+                let window = self.window.aggregate.procs.get(id as usize);
+                if let Some(longest) = window.and_then(ProcStats::known_longest)
+                    && !row.max_poll_open
+                {
+                    row.max_poll_ago_ns = Some(self.ago(longest.end));
+                    row.max_poll_after = self.spot(id, longest.after);
+                    [row.max_poll_on, row.max_poll_task] = who(&longest);
                 }
                 Some(row)
             })
             .collect()
     }
 
-    /// Adds what is known of the longest poll.
-    fn tell_longest(&self, row: &mut ProcRow, proc: u32, poll: &LongestPoll) {
-        let ago = self.now.at.saturating_sub(poll.end);
-        row.max_ever_ns = self.scale.ns(poll.hold);
-        row.max_ever_ago_ns = Some(self.scale.ns(ago));
-        row.max_ever_after = self.place(proc, poll.after as u16).map(|place| Spot {
+    /// Nanoseconds since an instant.
+    fn ago(&self, at: u64) -> u64 {
+        self.scale.ns(self.now.at.saturating_sub(at))
+    }
+
+    /// Where an await point begins, given plus one.
+    fn spot(&self, proc: u32, site: u32) -> Option<Spot> {
+        let place = self.place(proc, site as u16)?;
+        Some(Spot {
             file: place.file,
             line: place.line,
             column: place.column,
-        });
+        })
     }
 
     fn proc_row(&self, id: u32, today: &ProcStats) -> Option<ProcRow> {
@@ -177,7 +192,9 @@ impl<N: Names> Assembly<'_, N> {
     }
 
     fn waits(&self, site: &SiteStats) -> Distribution {
-        self.sampled(&site.wait, site.ended, site.longest)
+        let longest = site.known_longest();
+        let longest = longest.map_or(site.longest, |wait| wait.waited);
+        self.sampled(&site.wait, site.ended, longest)
     }
 
     /// A population with this sum. `peak` is a value at least as large as its maximum; so is the
@@ -193,19 +210,20 @@ impl<N: Names> Assembly<'_, N> {
         }
     }
 
-    /// Distribution of a population, in ticks, that belongs to no proc. Sum and maximum are
-    /// computed from the upper bounds of its buckets.
+    /// Distribution of a population, in ticks, that belongs to no proc. The sum is computed from
+    /// the upper bounds of its buckets; so is the maximum, unless `longest` is in the highest one.
     #[must_use]
-    pub fn population(&self, buckets: &Buckets) -> Distribution {
+    pub fn population(&self, buckets: &Buckets, longest: Option<u64>) -> Distribution {
         let bound = |bucket: u16| upper_bound(usize::from(bucket));
         let sum = buckets
             .iter()
             .map(|(bucket, count)| bound(bucket).saturating_mul(count));
-        let top = buckets.iter().last().map_or(0, |(bucket, _)| bound(bucket));
+        let top = buckets.iter().last().map_or(0, |(bucket, _)| bucket);
+        let longest = longest.filter(|&ticks| bucket_of(ticks) == usize::from(top));
         Distribution {
             n: buckets.total(),
             sum_ns: self.scale.ns(sum.fold(0, u64::saturating_add)),
-            max_ns: self.scale.ns(top),
+            max_ns: self.scale.ns(longest.unwrap_or(bound(top))),
             buckets: bounds(buckets, self.scale),
         }
     }
@@ -277,10 +295,8 @@ impl<N: Names> Assembly<'_, N> {
                 let place = self.place(id, slot as u16).unwrap_or_else(|| unseen(&name));
                 let longest = Some(site.longest_wait);
                 let longest = longest.filter(|wait| wait.waited > 0 && wait.waited == site.longest);
-                let ago = |wait: LongestWait| {
-                    let ago = self.now.at.saturating_sub(wait.end);
-                    self.scale.ns(ago)
-                };
+                let recent = grown.known_longest();
+                let ago = |wait: LongestWait| self.ago(wait.end);
                 let idle = idle(id, slot as u16).filter(|idle| idle.is_all_of(&place));
                 AwaitRow {
                     proc: String::from(name.path),
@@ -295,6 +311,9 @@ impl<N: Names> Assembly<'_, N> {
                     share_ppm: ratio_ppm(waited, yielded(window)),
                     cancelled: grown.cancelled,
                     await_wait: self.waits(grown),
+                    wait_max_ns: recent.map(|wait| self.scale.ns(wait.waited)),
+                    wait_max_ago_ns: recent.map(ago),
+                    wait_max_task: recent.and_then(|wait| task(wait.task)),
                 }
             })
             .collect()

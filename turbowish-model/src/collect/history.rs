@@ -52,8 +52,8 @@ pub struct History {
 /// Totals of one window.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Window {
-    /// Growth within the window. Peaks cover the time since the start, except `recent_longest`,
-    /// which covers the window.
+    /// Growth within the window. Peaks cover the time since the start; what is called recent covers
+    /// the window.
     pub aggregate: Aggregate,
     /// Busy time in ticks by thread number within the window.
     pub busy: Map<u32, u64>,
@@ -183,6 +183,10 @@ impl History {
             proc.open_longest = today.open_longest;
             proc.future_bytes = today.future_bytes;
         }
+        let before = self.stretches().rev().find(|stretch| stretch.begin < begin);
+        for (id, proc) in before.iter().flat_map(|before| &before.growth.procs) {
+            window.aggregate.proc(*id).borrow_recent(proc);
+        }
         window.busy.extend(sum.busy);
         window.aggregate.metrics = sum.growth.metrics;
         window.aggregate.delays = sum.growth.delays;
@@ -192,9 +196,7 @@ impl History {
 
 fn since_start(aggregate: &Aggregate) -> Aggregate {
     let mut aggregate = aggregate.clone();
-    for proc in &mut aggregate.procs {
-        proc.recent_longest = proc.peak(crate::account::counters::Population::PollHold);
-    }
+    aggregate.procs.iter_mut().for_each(ProcStats::recall_all);
     aggregate
 }
 

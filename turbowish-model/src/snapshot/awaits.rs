@@ -55,11 +55,22 @@ row! {
         cancelled: u64 [sum];
         /// Duration of each wait that ended here, in the window.
         await_wait: Distribution [samples];
+        /// Length of the longest of these waits; `None` if there was none, or it is not known which
+        /// one it was.
+        wait_max_ns: Option<u64> [max];
+        /// Time since that wait ended.
+        wait_max_ago_ns: Option<u64> [first];
+        /// Name of its task, as `max_wait_task`.
+        wait_max_task: Option<String> [first];
     }
     merged also by |into, other| {
         if other.max_wait_ns > into.max_wait_ns {
             into.max_wait_ago_ns = other.max_wait_ago_ns;
             into.max_wait_task.clone_from(&other.max_wait_task);
+        }
+        if other.wait_max_ns > into.wait_max_ns {
+            into.wait_max_ago_ns = other.wait_max_ago_ns;
+            into.wait_max_task.clone_from(&other.wait_max_task);
         }
     };
 }

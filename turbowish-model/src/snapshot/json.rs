@@ -224,6 +224,7 @@ fn fact(out: &mut Writer, fact: &FieldValue<'_>, shape: &Options) {
         FieldValue::Waker(waker) => or_null(out, *waker, claims::waker),
         FieldValue::Pause(pause) => or_null(out, *pause, claims::pause),
         FieldValue::LastPoll(poll) => or_null(out, *poll, claims::last_poll),
+        FieldValue::Longest(row) => or_null(out, *row, claims::longest),
         FieldValue::Claims(list) => out.array(list, claims::claim),
         FieldValue::Aims(list) => out.array(list, claims::aim),
         FieldValue::Intents(rows) => out.array(rows, claims::intent),

@@ -2,8 +2,8 @@
 
 use alloc::vec::Vec;
 
-use super::WakerRow;
 use super::quantile::Distribution;
+use super::{LongestRow, WakerRow};
 
 /// Keeps the value of the group's first row.
 pub(super) fn first<T>(_: &mut T, _: &T) {}
@@ -35,6 +35,14 @@ pub(super) fn any(into: &mut bool, other: &bool) {
 /// The value of the first row that has one.
 pub(super) fn some<T: Clone>(into: &mut Option<T>, other: &Option<T>) {
     if into.is_none() {
+        into.clone_from(other);
+    }
+}
+
+/// The longer one.
+pub(super) fn longest(into: &mut Option<LongestRow>, other: &Option<LongestRow>) {
+    let took = |row: &Option<LongestRow>| row.as_ref().map(|row| row.took_ns);
+    if took(other) > took(into) {
         into.clone_from(other);
     }
 }

@@ -43,6 +43,14 @@ row! {
         max_poll_ns: u64 [max];
         /// The longest poll is still in progress.
         max_poll_open: bool [first];
+        /// Time since that poll ended; `None` if it is in progress, or not known which one it was.
+        max_poll_ago_ns: Option<u64> [first];
+        /// Where that poll was, as `max_ever_on`.
+        max_poll_on: Option<String> [first];
+        /// Name of its task, as `max_ever_task`.
+        max_poll_task: Option<String> [first];
+        /// The await point before it, as `max_ever_after`.
+        max_poll_after: Option<Spot> [first];
         /// Longest finished poll since the start of accounting.
         max_ever_ns: u64 [max];
         /// Time since that poll ended.
@@ -97,6 +105,10 @@ row! {
     merged also by |into, other| {
         if other.max_poll_ns > into.max_poll_ns {
             into.max_poll_open = other.max_poll_open;
+            into.max_poll_ago_ns = other.max_poll_ago_ns;
+            into.max_poll_on.clone_from(&other.max_poll_on);
+            into.max_poll_task.clone_from(&other.max_poll_task);
+            into.max_poll_after.clone_from(&other.max_poll_after);
         }
         if other.max_ever_ns > into.max_ever_ns {
             into.max_ever_ago_ns = other.max_ever_ago_ns;

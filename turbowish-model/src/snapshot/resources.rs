@@ -65,7 +65,36 @@ row! {
         waited: Distribution [samples];
         /// Duration of holds, or time that items spent inside.
         kept: Distribution [samples];
+        /// The longest of `waited`, since the first use.
+        longest_wait: Option<LongestRow> [longest];
+        /// The longest of `kept`, since the first use.
+        longest_hold: Option<LongestRow> [longest];
     }
+}
+
+/// The longest hold of a resource that has ended, the longest wait that was served, or the longest
+/// stay of an item inside.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LongestRow {
+    /// Duration.
+    pub took_ns: u64,
+    /// Time since it ended.
+    pub ago_ns: u64,
+    /// The kind of use.
+    pub role: Role,
+    /// Name of the task that held it, waited, or took the item out; it may have ended since. `None`
+    /// if it is not instrumented.
+    pub task: Option<String>,
+    /// Path of the proc whose call did; empty if unknown.
+    pub proc: String,
+    /// Source location of the acquisition or the request; `None` for an item.
+    pub at: Option<Spot>,
+    /// Where it ended: `w1` for a worker, else the name of the thread; `None` if the thread has
+    /// ended, or is not known.
+    pub on: Option<String>,
+    /// Of a wait: name of the task that had the lock to itself when the wait began; `None` if there
+    /// was none, or it is not known.
+    pub behind: Option<String>,
 }
 
 /// A source location.

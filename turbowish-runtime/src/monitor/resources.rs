@@ -5,10 +5,10 @@ use std::panic::Location;
 use std::sync::Arc;
 
 use turbowish_model::account::resource::{
-    CurrentCall, Intent, Kind, Reading, Rest, Role, Strength,
+    CurrentCall, Intent, Kind, LongestUse, Reading, Rest, Role, Strength,
 };
 use turbowish_model::collect::assemble::{Assembly, Names};
-use turbowish_model::snapshot::{HolderRow, IntentRow, ResourceRow, WaiterRow};
+use turbowish_model::snapshot::{HolderRow, IntentRow, LongestRow, ResourceRow, WaiterRow};
 
 use super::tasks::{NameTable, spot};
 use crate::resource::{self, Record};
@@ -136,6 +136,9 @@ fn row<N: Names>(
         let ends = reading.ends.iter().filter(move |end| end.role == role);
         ends.map(|end| known.name(end.user?)).collect()
     };
+    let longest = |used: &LongestUse| longest_row(assembly, known, used, age(used.end));
+    let times = &reading.times;
+    let ticks = |used: Option<LongestUse>| used.map(|used| used.ticks);
     ResourceRow {
         id: reading.id,
         kind: reading.kind,
@@ -158,8 +161,29 @@ fn row<N: Names>(
         put: reading.flow.put,
         took: reading.flow.took,
         waits: reading.flow.waits,
-        waited: assembly.population(&reading.times.waited),
-        kept: assembly.population(&reading.times.kept),
+        waited: assembly.population(&times.waited, ticks(times.longest_wait)),
+        kept: assembly.population(&times.kept, ticks(times.longest_hold)),
+        longest_wait: times.longest_wait.as_ref().map(longest),
+        longest_hold: times.longest_hold.as_ref().map(longest),
+    }
+}
+
+/// A longest use that ended `ago_ns` ago.
+fn longest_row<N: Names>(
+    assembly: &Assembly<'_, N>,
+    known: &NameTable<'_>,
+    used: &LongestUse,
+    ago_ns: u64,
+) -> LongestRow {
+    LongestRow {
+        took_ns: assembly.scale.ns(used.ticks),
+        ago_ns,
+        role: used.role,
+        task: known.name(used.who.task),
+        proc: path(assembly, used.who),
+        at: used.at.map(spot),
+        on: used.thread.and_then(|thread| known.thread(thread)),
+        behind: known.name(used.behind),
     }
 }
 

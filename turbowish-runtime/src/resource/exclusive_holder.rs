@@ -62,9 +62,14 @@ impl ExclusiveHolder {
         (self.task.load(Relaxed), self.since.load(Relaxed))
     }
 
-    fn holder(&self, role: Role) -> Option<Holder> {
+    /// The holder that was cleared last. Only for the lock's owner.
+    pub(super) fn last(&self, role: Role) -> Option<Holder> {
+        self.holder(role, |_| true)
+    }
+
+    fn holder(&self, role: Role, is_holder: impl FnOnce(u32) -> bool) -> Option<Holder> {
         let amount = self.amount.load(Relaxed);
-        let at = self.at.get().filter(|_| amount != 0)?;
+        let at = self.at.get().filter(|_| is_holder(amount))?;
         Some(Holder {
             // There is only one holder, so the ticket does not matter.
             ticket: 0,
@@ -85,7 +90,9 @@ impl ExclusiveHolder {
     /// Reads the holder. A holder being set or cleared is not shown: the reader does not wait for
     /// its thread, which may not be running.
     pub(super) fn read(&self, role: Role) -> Option<Holder> {
-        let read = self.sequence.try_read(TRIES, || self.holder(role));
+        let read = self
+            .sequence
+            .try_read(TRIES, || self.holder(role, |amount| amount != 0));
         read.flatten()
     }
 }

@@ -17,6 +17,7 @@ use turbowish_model::event::{ResourceClaim, ResourceEvent};
 use super::NONE;
 use super::ends::Ends;
 use super::exclusive_holder::ExclusiveHolder;
+use super::longest::{self, LongestUses};
 use super::state::ResourceState;
 use super::wait::WaitNode;
 use crate::hot::current::CurrentCall;
@@ -44,6 +45,7 @@ pub(crate) struct Record {
     state: Mutex<ResourceState>,
     /// Distribution of the time items were inside, or the resource was held.
     kept: Histogram,
+    longest: LongestUses,
 }
 
 impl std::fmt::Debug for Record {
@@ -96,6 +98,7 @@ impl Record {
             exclusive: ExclusiveHolder::default(),
             state: Mutex::default(),
             kept: Histogram::default(),
+            longest: LongestUses::default(),
         }
     }
 
@@ -155,10 +158,13 @@ impl Record {
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, more);
     }
 
-    /// Records how long an item was inside, in ticks.
+    /// Records how long an item was inside that was taken out `now`, in ticks.
     #[inline]
-    pub(super) fn kept(&self, ticks: u64) {
+    pub(super) fn kept(&self, ticks: u64, now: u64) {
         self.kept.record(ticks);
+        if self.longest.hold.is_beaten_by(ticks) {
+            self.longest.hold.keep(&longest::taken_out(ticks, now));
+        }
     }
 
     /// Counts all items inside as taken out.
@@ -217,11 +223,15 @@ impl Record {
         let now = clock::ticks();
         let mut state = self.state();
         let left = state.waiters.remove(&ticket);
-        if let Some((waiter, _)) = &left
+        if let Some((waiter, node)) = &left
             && served
         {
+            let used = longest::waited(waiter, node.behind, now);
             let waited = state.waited.get_or_insert_default();
-            waited.record(now.saturating_sub(waiter.since));
+            waited.record(used.ticks);
+            if self.longest.wait.is_beaten_by(used.ticks) {
+                self.longest.wait.keep(&used);
+            }
         }
         drop(state);
         events::resource(self.id, || ResourceEvent::Left { ticket });
@@ -264,12 +274,11 @@ impl Record {
         let (waits, forgotten) = (state.waits, state.forgotten);
         let (intents, intent_counts) = (state.intents.read(), state.intents.counts());
         let deserted = state.intents.deserted(self.took.load(Ordering::Relaxed));
-        let (mut waited, mut kept) = (Buckets::default(), Buckets::default());
+        let mut waited = Buckets::default();
         if let Some(histogram) = &state.waited {
             histogram.collect(&mut waited);
         }
         drop(state);
-        self.kept.collect(&mut kept);
         sorting::by_key(&mut holders, |holder| holder.ticket);
         holders.truncate(SHOWN);
         let capacity = self.capacity.load(Ordering::Relaxed);
@@ -302,7 +311,18 @@ impl Record {
                 waits,
                 forgotten,
             },
-            times: Times { waited, kept },
+            times: self.times(waited),
+        }
+    }
+
+    fn times(&self, waited: Buckets) -> Times {
+        let mut kept = Buckets::default();
+        self.kept.collect(&mut kept);
+        Times {
+            waited,
+            kept,
+            longest_wait: self.longest.wait.read(),
+            longest_hold: self.longest.hold.read(),
         }
     }
 }

@@ -58,6 +58,8 @@ pub(crate) struct WaitNode {
     polled: AtomicU64,
     /// Whether it was not polled yet, so that nothing can have its waker.
     new: AtomicBool,
+    /// The task that had the lock to itself when the wait began; 0 if it is not known.
+    pub(super) behind: u64,
 }
 
 impl WakeTarget for WaitNode {
@@ -168,6 +170,7 @@ impl WaitEntry {
             waker_state: WakerState::default(),
             polled: AtomicU64::new(0),
             new: AtomicBool::new(true),
+            behind: record.exclusive_task(),
         });
         order::asked(record, role, at);
         Self {

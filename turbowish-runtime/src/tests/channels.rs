@@ -27,6 +27,8 @@ use crate::{resource, time};
 mod intents;
 #[path = "locks.rs"]
 mod locks;
+#[path = "longest_use.rs"]
+mod longest_use;
 
 static TASK: Proc = Proc::new::<Scene>("::task", "1 channels.rs");
 static BELOW: Proc = Proc::new::<u8>("::below", "2 channels.rs");

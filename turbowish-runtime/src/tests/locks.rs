@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread;
 
+use turbowish_model::account::histogram::bucket_of;
 use turbowish_model::account::resource::{Kind, Reading, Role};
 
 use super::{Now, Scene, Task};
@@ -779,5 +780,8 @@ fn what_is_taken_is_given_back_once() {
             "{name}"
         );
         assert!(kept > 0, "{name}");
+        let top = times.kept.iter().map(|(bucket, _)| bucket).last();
+        let longest = times.longest_hold.map_or(0, |hold| hold.ticks);
+        assert_eq!(top, Some(bucket_of(longest) as u16), "{name}");
     }
 }

@@ -136,6 +136,58 @@ fn the_longest_wait_of_each_await_is_remembered() {
     monitor.disarm();
 }
 
+async fn only_b() {
+    at(&OUTER, 1, Runs(&[50, 5, 7, 1])).await;
+}
+
+/// Those that are over are named, and what is longer before the window is not taken for its own.
+#[test]
+fn the_longest_poll_and_wait_of_a_window_are_remembered() {
+    let _alone = alone();
+    let monitor = armed();
+    advance(1);
+    let mut context = Context::from_waker(Waker::noop());
+    let mut of = Box::pin(task(call(OUTER.as_static(), Other, only_b())));
+    for pause in [20_000, 2_000, 100] {
+        assert!(of.as_mut().poll(&mut context).is_pending());
+        monitor.tick();
+        advance(pause * MS);
+        monitor.tick();
+    }
+    let window = |length: Option<u64>| {
+        let query = Query {
+            window_ns: length.map(|length| length * MS),
+            procs: Some(Rows {
+                filter: "proc:longest_outer".to_owned(),
+                ..Rows::default()
+            }),
+            awaits: Some(Rows::default()),
+            ..Query::default()
+        };
+        let mut snapshot = monitor.snapshot(&query).expect("a good query");
+        let row = snapshot.procs.rows.pop().expect("the proc");
+        let is_there = |place: &Place| (place.file.as_str(), place.line) == ("longest.rs", 3);
+        let mut points = snapshot.awaits.rows.into_iter();
+        let point = points.find(|row| is_there(&row.place)).expect("the await");
+        let ms = |ns: Option<u64>| ns.map(|ns| ns / MS);
+        let after = row.max_poll_after.map(|at| at.line);
+        assert_eq!(row.max_poll_task.is_some(), row.max_poll_ago_ns.is_some());
+        assert_eq!(point.wait_max_task, row.max_ever_task);
+        (
+            (row.max_poll_ns / MS, ms(row.max_poll_ago_ns), after),
+            (ms(point.wait_max_ns), ms(point.wait_max_ago_ns)),
+        )
+    };
+    // Polls of 50, 5 and 7; waits of 20 s and 2 s. The first one ended with the second poll.
+    let short = (Some(2_000), Some(107));
+    let long = (Some(20_000), Some(2_112));
+    assert_eq!(window(Some(1_000)), ((7, Some(100), Some(3)), short));
+    assert_eq!(window(Some(10_000)), ((7, Some(100), Some(3)), long));
+    let all = ((50, Some(22_112), None), long);
+    assert_eq!([window(Some(60_000)), window(None)], [all, all]);
+    monitor.disarm();
+}
+
 #[test]
 fn the_longest_poll_of_each_proc_is_remembered() {
     let _alone = alone();

@@ -5,10 +5,10 @@ use turbowish_model::query::{Query, Rows};
 use turbowish_model::snapshot::alert::{Occurrence, Party, PartyKind, Point, Severity, Step};
 use turbowish_model::snapshot::combinator::Combinator;
 use turbowish_model::snapshot::{
-    Accounting, Aim, AwaitRow, Caller, Claim, CounterRow, DelayRow, HolderRow, IntentRow, Lost,
-    MetricKind, Overhead, PauseRow, Place, PollRow, Polling, ProcRow, Process, ResourceRow,
-    SlowestRow, Snapshot, Spot, StackRow, TaskGroup, TaskRow, TaskState, TasksByState, WaiterRow,
-    WakerRow, Worker,
+    Accounting, Aim, AwaitRow, Caller, Claim, CounterRow, DelayRow, HolderRow, IntentRow,
+    LongestRow, Lost, MetricKind, Overhead, PauseRow, Place, PollRow, Polling, ProcRow, Process,
+    ResourceRow, SlowestRow, Snapshot, Spot, StackRow, TaskGroup, TaskRow, TaskState, TasksByState,
+    WaiterRow, WakerRow, Worker,
 };
 
 use super::mirror::{mirror, mirror_enum};
@@ -41,6 +41,7 @@ mirror!(PauseRow = Pause { by left_ns woken address });
 mirror!(PollRow = LastPoll { ago_ns took_ns thread worker ready_ns ready_by });
 mirror!(StackRow = StackRow { depth proc place since_ns fork woken_ns aside cut });
 mirror!(HolderRow = Holder { task role amount since_ns at });
+mirror!(LongestRow = LongestUse { took_ns ago_ns role task proc at on behind });
 mirror!(WaiterRow = Waiter { task role amount since_ns at woken_ns });
 mirror!(IntentRow = Intent { task role proc });
 mirror!(Aim = Aim { resource_id resource role proc });

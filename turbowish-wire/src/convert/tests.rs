@@ -12,24 +12,16 @@ use turbowish_model::snapshot::json::{Parsed, Record};
 use turbowish_model::snapshot::pitfall::Pitfall;
 use turbowish_model::snapshot::quantile::Distribution;
 use turbowish_model::snapshot::{
-    Accounting, Aim, AwaitRow, Caller, Claim, CounterRow, HolderRow, IntentRow, Lost, MetricKind,
-    Overhead, Page, PauseRow, Place, PollRow, Polling, ProcRow, Process, ResourceRow, Snapshot,
-    Spot, StackRow, Table, TableVisitor, TaskGroup, TaskRow, TaskState, TasksByState, WaiterRow,
-    WakerRow, Worker,
+    Accounting, Aim, AwaitRow, Caller, Claim, CounterRow, HolderRow, IntentRow, LongestRow, Lost,
+    MetricKind, Overhead, Page, PauseRow, Place, PollRow, Polling, ProcRow, Process, ResourceRow,
+    Snapshot, Spot, StackRow, Table, TableVisitor, TaskGroup, TaskRow, TaskState, TasksByState,
+    WaiterRow, WakerRow, Worker,
 };
 
 use super::{Action, Malformed, PauseTask};
 use crate::proto;
 
-const ROLES: [Role; 7] = [
-    Role::Lock,
-    Role::Read,
-    Role::Write,
-    Role::Acquire,
-    Role::Send,
-    Role::Receive,
-    Role::Wait,
-];
+const ROLES: [Role; 7] = Role::ALL;
 
 const KINDS: [Kind; 11] = [
     Kind::Mutex,
@@ -133,6 +125,10 @@ impl Distinct {
         ProcRow {
             trend_ppm: vec![self.number(), 0, self.number()],
             max_poll_open: true,
+            max_poll_ago_ns: Some(self.number()),
+            max_poll_on: Some(self.text()),
+            max_poll_task: Some(self.text()),
+            max_poll_after: Some(self.spot()),
             max_ever_ago_ns: Some(self.number()),
             max_ever_on: Some(self.text()),
             max_ever_task: Some(self.text()),
@@ -275,6 +271,19 @@ impl Distinct {
         }
     }
 
+    fn longest(&mut self, role: Role) -> LongestRow {
+        LongestRow {
+            took_ns: self.number(),
+            ago_ns: self.number(),
+            role,
+            task: Some(self.text()),
+            proc: self.text(),
+            at: (role == Role::Write).then(|| self.spot()),
+            on: Some(self.text()),
+            behind: (role == Role::Acquire).then(|| self.text()),
+        }
+    }
+
     fn resource_row(&mut self, kind: Kind) -> ResourceRow {
         ResourceRow {
             kind,
@@ -290,6 +299,8 @@ impl Distinct {
             may: vec![self.intent(Role::Send)],
             waited: self.distribution(),
             kept: self.distribution(),
+            longest_wait: Some(self.longest(Role::Acquire)),
+            longest_hold: Some(self.longest(Role::Write)),
             ..self.plain()
         }
     }
@@ -300,6 +311,9 @@ impl Distinct {
             max_wait_ago_ns: Some(self.number()),
             max_wait_task: Some(self.text()),
             await_wait: self.distribution(),
+            wait_max_ns: Some(self.number()),
+            wait_max_ago_ns: Some(self.number()),
+            wait_max_task: Some(self.text()),
             ..self.plain()
         }
     }

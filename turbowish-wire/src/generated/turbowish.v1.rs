@@ -482,6 +482,19 @@ pub struct ProcRow {
     /// Where the call had waited before it; absent in its first poll.
     #[prost(message, optional, tag = "37")]
     pub max_ever_after: ::core::option::Option<Spot>,
+    /// Of max_poll_ns: time since it ended; absent if it is in progress, or it is not known which poll
+    /// it was.
+    #[prost(uint64, optional, tag = "38")]
+    pub max_poll_ago_ns: ::core::option::Option<u64>,
+    /// Where it was, as max_ever_on.
+    #[prost(string, optional, tag = "39")]
+    pub max_poll_on: ::core::option::Option<::prost::alloc::string::String>,
+    /// Name of its task, as max_ever_task.
+    #[prost(string, optional, tag = "40")]
+    pub max_poll_task: ::core::option::Option<::prost::alloc::string::String>,
+    /// Where the call had waited before it, as max_ever_after.
+    #[prost(message, optional, tag = "41")]
+    pub max_poll_after: ::core::option::Option<Spot>,
 }
 /// A proc whose polls contain polls of another one.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -820,6 +833,16 @@ pub struct AwaitRow {
     /// Name of its task, which may be over; absent if it is not known.
     #[prost(string, optional, tag = "12")]
     pub max_wait_task: ::core::option::Option<::prost::alloc::string::String>,
+    /// Length of the longest wait of the window; absent if there was none, or it is not known which one
+    /// it was.
+    #[prost(uint64, optional, tag = "13")]
+    pub wait_max_ns: ::core::option::Option<u64>,
+    /// Time since it ended.
+    #[prost(uint64, optional, tag = "14")]
+    pub wait_max_ago_ns: ::core::option::Option<u64>,
+    /// Name of its task, as max_wait_task.
+    #[prost(string, optional, tag = "15")]
+    pub wait_max_task: ::core::option::Option<::prost::alloc::string::String>,
 }
 /// Rows of resources.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -906,6 +929,40 @@ pub struct ResourceRow {
     /// How many there are.
     #[prost(uint64, tag = "43")]
     pub may_count: u64,
+    /// The longest of those waits; absent if there was none, or from a process that does not tell.
+    #[prost(message, optional, tag = "44")]
+    pub longest_wait: ::core::option::Option<LongestUse>,
+    /// The longest of those holds, or of the times that items spent inside.
+    #[prost(message, optional, tag = "45")]
+    pub longest_hold: ::core::option::Option<LongestUse>,
+}
+/// The longest use of a resource, which is over.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct LongestUse {
+    /// How long it was.
+    #[prost(uint64, tag = "1")]
+    pub took_ns: u64,
+    /// Time since it ended.
+    #[prost(uint64, tag = "2")]
+    pub ago_ns: u64,
+    /// As what.
+    #[prost(enumeration = "ResourceRole", tag = "3")]
+    pub role: i32,
+    /// Name of the task, which may be over; absent if it is none that is covered.
+    #[prost(string, optional, tag = "4")]
+    pub task: ::core::option::Option<::prost::alloc::string::String>,
+    /// Path of the proc whose call did; empty if it is not known.
+    #[prost(string, tag = "5")]
+    pub proc: ::prost::alloc::string::String,
+    /// Where it was taken or asked for; absent for an item.
+    #[prost(message, optional, tag = "6")]
+    pub at: ::core::option::Option<Spot>,
+    /// w1 for a worker, else the name of its thread; absent if that has ended.
+    #[prost(string, optional, tag = "7")]
+    pub on: ::core::option::Option<::prost::alloc::string::String>,
+    /// Of a wait: the task that had the lock to itself when it began; absent if it is not known.
+    #[prost(string, optional, tag = "8")]
+    pub behind: ::core::option::Option<::prost::alloc::string::String>,
 }
 /// A task that holds a resource.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -2347,6 +2404,7 @@ impl crate::weight::Weighed for ProcRow {
                 (29, Field::Numbers),
                 (32, Field::One(<Distribution as Weighed>::shape)),
                 (37, Field::One(<Spot as Weighed>::shape)),
+                (41, Field::One(<Spot as Weighed>::shape)),
             ],
         };
         &SHAPE
@@ -2577,6 +2635,21 @@ impl crate::weight::Weighed for ResourceRow {
                 (19, Field::One(<Distribution as Weighed>::shape)),
                 (40, Field::Many(<Intent as Weighed>::shape)),
                 (42, Field::Many(<Intent as Weighed>::shape)),
+                (44, Field::One(<LongestUse as Weighed>::shape)),
+                (45, Field::One(<LongestUse as Weighed>::shape)),
+            ],
+        };
+        &SHAPE
+    }
+}
+impl crate::weight::Weighed for LongestUse {
+    fn shape() -> &'static crate::weight::Shape {
+        #[allow(unused_imports)]
+        use crate::weight::{Field, Weighed};
+        static SHAPE: crate::weight::Shape = crate::weight::Shape {
+            bytes: ::core::mem::size_of::<LongestUse>(),
+            fields: &[
+                (6, Field::One(<Spot as Weighed>::shape)),
             ],
         };
         &SHAPE

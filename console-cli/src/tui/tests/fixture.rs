@@ -7,9 +7,9 @@ use turbowish_model::account::resource::{Kind, Role};
 use turbowish_model::snapshot::alert::Alert;
 use turbowish_model::snapshot::quantile::Distribution;
 use turbowish_model::snapshot::{
-    Accounting, AwaitRow, Caller, Claim, HolderRow, Overhead, Page, Place, PollRow, ProcRow,
-    Process, ResourceRow, Snapshot, Spot, StackRow, TaskRow, TaskState, TasksByState, WaiterRow,
-    WakerRow, Worker,
+    Accounting, AwaitRow, Caller, Claim, HolderRow, LongestRow, Overhead, Page, Place, PollRow,
+    ProcRow, Process, ResourceRow, Snapshot, Spot, StackRow, TaskRow, TaskState, TasksByState,
+    WaiterRow, WakerRow, Worker,
 };
 use turbowish_wire::client::Target;
 
@@ -125,8 +125,12 @@ fn proc(scripted: &Scripted) -> ProcRow {
         hold_ns: incl * MS,
         yielded_ns: yielded * 10 * MS,
         max_poll_ns: longest,
-        max_ever_ns: longest,
-        max_ever_ago_ns: seldom(path).then_some(2 * SECOND),
+        max_poll_ago_ns: seldom(path).then_some(2 * SECOND),
+        max_poll_on: Some("w0".to_owned()),
+        max_poll_task: Some("snapshot-3".to_owned()),
+        max_poll_after: Some(spot(("src/snapshot.rs", 105, 13))),
+        max_ever_ns: longest + longest / 4,
+        max_ever_ago_ns: seldom(path).then_some(302 * SECOND),
         max_ever_on: Some("w1".to_owned()),
         max_ever_task: Some("snapshot-1".to_owned()),
         max_ever_after: Some(spot(("src/snapshot.rs", 97, 18))),
@@ -281,6 +285,41 @@ fn waiters(name: &str, tasks: &[TaskRow]) -> Vec<WaiterRow> {
     waiters
 }
 
+/// A use of a resource that was long, 95 s ago.
+fn longest(task: &str, ms: u64, proc: &str, role: Role, at: Option<Spot>) -> LongestRow {
+    LongestRow {
+        took_ns: ms * MS,
+        ago_ns: 95 * SECOND,
+        role,
+        task: Some(task.to_owned()),
+        proc: proc.to_owned(),
+        at,
+        on: Some("w1".to_owned()),
+        behind: None,
+    }
+}
+
+/// The mutexes of the mock-up were held long once.
+fn once_held(row: ResourceRow) -> ResourceRow {
+    let (asked, taken) = (("src/repl.rs", 51, 36), ("src/snapshot.rs", 92, 23));
+    let wait = longest(
+        "repl-1",
+        1_488,
+        "kv::repl::log",
+        Role::Lock,
+        Some(spot(asked)),
+    );
+    let (task, proc) = ("snapshot-1", "kv::snapshot::write");
+    ResourceRow {
+        longest_wait: Some(LongestRow {
+            behind: Some(task.to_owned()),
+            ..wait
+        }),
+        longest_hold: Some(longest(task, 1_500, proc, Role::Lock, Some(spot(taken)))),
+        ..row
+    }
+}
+
 /// The resources of the mock-up: nothing moves, because of the deadlock.
 fn resources(tasks: &[TaskRow]) -> Vec<ResourceRow> {
     let made = |id, kind, name: &str, made_at| {
@@ -318,8 +357,8 @@ fn resources(tasks: &[TaskRow]) -> Vec<ResourceRow> {
         holder(&task, Role::Acquire, 6_000, ("src/server.rs", 61, 30))
     });
     vec![
-        mutex(LOG, ("src/repl.rs", 18, 18), snapshot),
-        mutex(DB, ("src/db.rs", 21, 13), conn),
+        once_held(mutex(LOG, ("src/repl.rs", 18, 18), snapshot)),
+        once_held(mutex(DB, ("src/db.rs", 21, 13), conn)),
         ResourceRow {
             capacity: Some(64),
             level: Some(64),
@@ -330,6 +369,14 @@ fn resources(tasks: &[TaskRow]) -> Vec<ResourceRow> {
             waits: 9_120,
             waited: distribution(9_119, 20 * US, 90 * US, 2 * MS, 11 * MS),
             kept: distribution(320_412, 1_210 * US, 4 * MS, 8_800 * US, 12 * MS),
+            longest_wait: Some(longest(
+                "conn:51022",
+                11,
+                "kv::conn::serve",
+                Role::Send,
+                Some(spot(("src/conn.rs", 88, 18))),
+            )),
+            longest_hold: Some(longest("repl-1", 12, "kv::repl::run", Role::Receive, None)),
             ..made(REPL.0, Kind::Mpsc, REPL.1, ("src/main.rs", 33, 26))
         },
         stop,
@@ -420,6 +467,9 @@ fn awaits() -> Vec<AwaitRow> {
         max_wait_ns: max_us * US,
         max_wait_ago_ns: (now == 0).then_some(12 * SECOND),
         max_wait_task: (now == 0).then(|| "snapshot-1".to_owned()),
+        wait_max_ns: (now == 0).then_some(max_us * US / 2),
+        wait_max_ago_ns: (now == 0).then_some(3 * SECOND),
+        wait_max_task: (now == 0).then(|| "snapshot-3".to_owned()),
         share_ppm,
         cancelled: 0,
         await_wait: {

@@ -20,6 +20,8 @@ pub struct SiteStats {
     pub longest: u64,
     /// When that was; behind `longest` while the poll that ended it is in progress.
     pub longest_wait: LongestWait,
+    /// Longest wait that ended in the reader's current tick.
+    pub recent_wait: LongestWait,
     /// Duration of the waits that have ended.
     pub ended: u64,
     /// Histogram of the waits that have ended.
@@ -43,6 +45,13 @@ impl SiteStats {
         self.wait.add(bucket_of(wait) as u16, 1);
     }
 
+    /// Adds the longest wait of a path: in the reader's tick, and since the start.
+    pub(crate) fn add_longest(&mut self, [recent, ever]: &[LongestWait; 2]) {
+        self.longest = self.longest.max(ever.waited);
+        self.longest_wait.raise(ever);
+        self.recent_wait.raise(recent);
+    }
+
     /// Sets what was counted before to be no part of it.
     fn subtract(&mut self, before: &Self) {
         self.waits = self.waits.wrapping_sub(before.waits);
@@ -61,10 +70,20 @@ impl SiteStats {
         self.waited = self.waited.wrapping_add(more.waited);
         self.longest = self.longest.max(more.longest);
         self.longest_wait.raise(&more.longest_wait);
+        self.recent_wait.raise(&more.recent_wait);
         self.cancelled = self.cancelled.wrapping_add(more.cancelled);
         self.spurious = self.spurious.wrapping_add(more.spurious);
         self.operand = self.operand.max(more.operand);
         self.ended = self.ended.wrapping_add(more.ended);
+    }
+
+    /// The longest recent wait, if it is known which one it was: none is longer, as far as the
+    /// histogram tells.
+    #[must_use]
+    pub fn known_longest(&self) -> Option<LongestWait> {
+        let (top, _) = self.wait.iter().last()?;
+        let is_it = bucket_of(self.recent_wait.waited) == usize::from(top);
+        (is_it && self.recent_wait.end > 0).then_some(self.recent_wait)
     }
 
     /// Number of calls that wait here now.
@@ -87,7 +106,7 @@ pub struct EdgeStats {
     pub offspring: u64,
 }
 
-/// The longest wait at an await point since the start. Times are in ticks.
+/// The longest wait at an await point, since the start or within a time. Times are in ticks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LongestWait {
     /// Duration; 0 if there was no wait.
@@ -107,7 +126,7 @@ impl LongestWait {
     }
 }
 
-/// The longest finished poll of a proc since the start. Times are in ticks.
+/// The longest finished poll of a proc, since the start or within a time. Times are in ticks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LongestPoll {
     /// Duration; 0 if there was no poll.
@@ -143,6 +162,8 @@ pub struct ProcStats {
     pub populations: [Buckets; POPULATIONS],
     /// Longest poll that ended in the reader's current tick or the one before.
     pub recent_longest: u64,
+    /// Which poll that was: the longest of those that are known, so it may be shorter.
+    pub recent_poll: LongestPoll,
     /// Longest poll in progress; 0 if there is none.
     pub open_longest: u64,
     /// Longest finished poll since the start.
@@ -237,6 +258,13 @@ impl ProcStats {
         }
     }
 
+    /// The longest recent poll, if it is known which one it was.
+    #[must_use]
+    pub fn known_longest(&self) -> Option<LongestPoll> {
+        let is_it = self.recent_poll.hold == self.recent_longest && self.recent_longest > 0;
+        is_it.then_some(self.recent_poll)
+    }
+
     /// Longest poll since the start, a poll in progress included.
     #[must_use]
     pub fn longest(&self) -> u64 {
@@ -262,6 +290,7 @@ impl ProcStats {
         }
         self.recent_longest = self.recent_longest.max(other.recent_longest);
         self.open_longest = self.open_longest.max(other.open_longest);
+        self.recent_poll.raise(&other.recent_poll);
         self.longest_poll.raise(&other.longest_poll);
         self.future_bytes = self.future_bytes.max(other.future_bytes);
         if self.sites.len() < other.sites.len() {
@@ -341,7 +370,7 @@ impl ProcStats {
     }
 
     /// Difference to an earlier closed state of the same counters. Peaks and the longest wait cover
-    /// the time since the start; `recent_longest` covers the recent ticks.
+    /// the time since the start; what is called recent covers the recent ticks.
     pub(super) fn since(&self, earlier: &Self) -> Self {
         let (own, before) = (&self.populations, &earlier.populations);
         let mut grown = Self {
@@ -368,6 +397,30 @@ impl ProcStats {
             edge.offspring = edge.offspring.wrapping_sub(before.offspring);
         }
         grown
+    }
+
+    /// Forgets what is called recent: these stats have outlived the ticks it covered.
+    pub(super) fn forget_recent(&mut self) {
+        (self.recent_longest, self.recent_poll) = (0, LongestPoll::default());
+        for site in &mut self.sites {
+            site.recent_wait = LongestWait::default();
+        }
+    }
+
+    /// The longest poll of the first tick may be that of the tick `before`, which knows more of it.
+    pub(crate) fn borrow_recent(&mut self, before: &Self) {
+        if before.recent_poll.hold == self.recent_longest {
+            self.recent_poll.raise(&before.recent_poll);
+        }
+    }
+
+    /// What is called recent covers the time since the start.
+    pub(crate) fn recall_all(&mut self) {
+        self.recent_longest = self.peak(Population::PollHold);
+        self.recent_poll = self.longest_poll;
+        for site in &mut self.sites {
+            site.recent_wait = site.longest_wait;
+        }
     }
 
     /// Sets negative differences to zero: a poll read as open may have ended slightly earlier.

@@ -46,8 +46,8 @@ pub(crate) enum Word {
     SpanHold,
     /// Moment: ends of waits minus their beginnings, of every level.
     SpanWaited,
-    /// Longest wait, of every level.
-    SpanLongestWait,
+    /// Longest wait of the reader's tick, of every level.
+    SpanWaitBar,
     /// As `Longest` and `Ticks`, of every level.
     SpanLongest,
     SpanTicks,
@@ -80,7 +80,8 @@ pub(crate) enum Word {
     /// Waits of this level alone that have begun, and those that have not ended.
     Waits,
     Open,
-    LongestWait,
+    /// Longest wait of the reader's tick, of this level alone.
+    WaitBar,
     /// Duration of the waits of this level alone that have ended.
     EndedWaits,
     Foreign,
@@ -116,15 +117,29 @@ pub(crate) enum Word {
     SpanLongestEnd,
     SpanLongestTask,
     SpanLongestAfter,
-    /// End and task of the longest wait.
+    /// The same of the longest poll in the tick of `Ticks`.
+    RecentEnd,
+    RecentTask,
+    RecentAfter,
+    SpanRecentEnd,
+    SpanRecentTask,
+    SpanRecentAfter,
+    /// Longest wait since the start: its length, end and task.
+    LongestWait,
     LongestWaitEnd,
     LongestWaitTask,
+    SpanLongestWait,
     SpanLongestWaitEnd,
     SpanLongestWaitTask,
+    /// End and task of the wait that raised the bar last.
+    RecentWaitEnd,
+    RecentWaitTask,
+    SpanRecentWaitEnd,
+    SpanRecentWaitTask,
 }
 
 /// Number of words.
-pub(crate) const WORDS: usize = Word::SpanLongestWaitTask as usize + 1;
+pub(crate) const WORDS: usize = Word::SpanRecentWaitTask as usize + 1;
 
 /// A histogram of one path. A value that belongs to several populations is recorded once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -159,7 +174,7 @@ pub(crate) const HISTOGRAMS: usize = Shared::Wait as usize + 1;
 /// Ticks of `slow_from`: about a microsecond, so that it has room beside `kept_at`.
 const SLOW_SHIFT: u32 = 10;
 
-/// Counters of one path on one thread. Written by that thread alone.
+/// Counters of one path on one thread. Written by that thread alone, but for the bars of waits.
 #[repr(C, align(64))]
 pub(crate) struct PathCounters {
     histograms: [OnceBox<Histogram>; HISTOGRAMS],
@@ -186,24 +201,35 @@ pub(crate) struct LongestWords {
     pub(super) longest: Word,
     pub(super) ticks: Word,
     last: Word,
-    /// The longest one since the start: its length, end and task, and after which await it began.
+    /// Of the longest one in that tick: its end and task, and after which await it began.
+    recent: [Word; 3],
+    /// The longest one since the start, and the same of it.
     ever: Word,
-    end: Word,
-    task: Word,
-    after: Word,
+    which: [Word; 3],
 }
 
-/// The words that keep the longest wait of one level, and that of spans: its length, end and task.
-const WAITS: [[Word; 3]; 2] = [
+/// The words of the longest wait of one level, and of that of spans: length, end and task. In the
+/// reader's tick, then since the start.
+const WAITS: [[[Word; 3]; 2]; 2] = [
     [
-        Word::LongestWait,
-        Word::LongestWaitEnd,
-        Word::LongestWaitTask,
+        [Word::WaitBar, Word::RecentWaitEnd, Word::RecentWaitTask],
+        [
+            Word::LongestWait,
+            Word::LongestWaitEnd,
+            Word::LongestWaitTask,
+        ],
     ],
     [
-        Word::SpanLongestWait,
-        Word::SpanLongestWaitEnd,
-        Word::SpanLongestWaitTask,
+        [
+            Word::SpanWaitBar,
+            Word::SpanRecentWaitEnd,
+            Word::SpanRecentWaitTask,
+        ],
+        [
+            Word::SpanLongestWait,
+            Word::SpanLongestWaitEnd,
+            Word::SpanLongestWaitTask,
+        ],
     ],
 ];
 
@@ -212,20 +238,26 @@ pub(crate) const SPANS: LongestWords = LongestWords {
     longest: Word::SpanLongest,
     ticks: Word::SpanTicks,
     last: Word::SpanLastLongest,
+    recent: [
+        Word::SpanRecentEnd,
+        Word::SpanRecentTask,
+        Word::SpanRecentAfter,
+    ],
     ever: Word::SpanLongestEver,
-    end: Word::SpanLongestEnd,
-    task: Word::SpanLongestTask,
-    after: Word::SpanLongestAfter,
+    which: [
+        Word::SpanLongestEnd,
+        Word::SpanLongestTask,
+        Word::SpanLongestAfter,
+    ],
 };
 /// The words of the longest polls of one level.
 pub(crate) const ALONE: LongestWords = LongestWords {
     longest: Word::Longest,
     ticks: Word::Ticks,
     last: Word::LastLongest,
+    recent: [Word::RecentEnd, Word::RecentTask, Word::RecentAfter],
     ever: Word::LongestEver,
-    end: Word::LongestEnd,
-    task: Word::LongestTask,
-    after: Word::LongestAfter,
+    which: [Word::LongestEnd, Word::LongestTask, Word::LongestAfter],
 };
 
 impl Default for PathCounters {
@@ -292,33 +324,31 @@ impl PathCounters {
         self.slow_from.store(units, Relaxed);
     }
 
-    /// Adds one poll to the longest ones of the tick. Returns whether it is the longest one since
-    /// the start. A poll no longer than the tick's longest is not.
+    /// Whether a poll is the longest one of the tick, and has to be kept.
     #[inline(always)]
-    pub(crate) fn longest(&self, of: &LongestWords, tick: u32, hold: u64) -> bool {
-        if self.get(of.ticks) as u32 != tick {
-            self.turn(of, tick);
-        } else if hold <= self.get(of.longest) {
-            return false;
-        }
-        self.set(of.longest, hold);
-        hold > self.get(of.ever)
+    pub(crate) fn is_longest(&self, of: &LongestWords, tick: u32, hold: u64) -> bool {
+        self.get(of.ticks) as u32 != tick || hold > self.get(of.longest)
     }
 
-    #[cold]
-    #[inline(never)]
-    fn turn(&self, of: &LongestWords, tick: u32) {
+    /// Keeps the longest poll of the tick, which may be the longest one since the start.
+    pub(crate) fn keep_longest(&self, of: &LongestWords, tick: u32, poll: &LongestPoll) {
         let before = self.get(of.ticks);
-        self.set(of.last, self.get(of.longest));
-        self.set(of.ticks, before << 32 | u64::from(tick));
+        if before as u32 != tick {
+            self.set(of.last, self.get(of.longest));
+            self.set(of.ticks, before << 32 | u64::from(tick));
+        }
+        self.set(of.longest, poll.hold);
+        self.keep_which(&of.recent, poll);
+        if poll.hold > self.get(of.ever) {
+            self.set(of.ever, poll.hold);
+            self.keep_which(&of.which, poll);
+        }
     }
 
-    /// Keeps the longest poll since the start.
-    pub(crate) fn keep_longest(&self, of: &LongestWords, poll: &LongestPoll) {
-        self.set(of.ever, poll.hold);
-        self.set(of.end, poll.end);
-        self.set(of.task, poll.task);
-        self.set(of.after, u64::from(poll.after));
+    fn keep_which(&self, [end, task, after]: &[Word; 3], poll: &LongestPoll) {
+        self.set(*end, poll.end);
+        self.set(*task, poll.task);
+        self.set(*after, u64::from(poll.after));
     }
 
     #[inline(always)]
@@ -431,30 +461,51 @@ impl PathCounters {
         self.raise(Word::LongestCallWall, wall);
     }
 
-    /// Records an ended wait of this level alone. Returns whether it is the longest one.
+    /// Records an ended wait of this level alone. Returns whether it is the longest one of the
+    /// tick.
     #[inline(always)]
     #[must_use]
     pub(crate) fn charge_wait(&self, waited: u64) -> bool {
         self.add(Word::EndedWaits, waited);
         self.record(Shared::Wait, waited);
-        waited > self.get(Word::LongestWait)
+        waited > self.get(Word::WaitBar)
     }
 
-    /// Records an ended wait of every level of a span. Returns whether it is the longest one.
+    /// Records an ended wait of every level of a span. Returns whether it is the longest one of the
+    /// tick.
     #[inline(always)]
     #[must_use]
     pub(crate) fn charge_span_wait(&self, waited: u64) -> bool {
         self.add(Word::SpanWaits, waited);
         self.record(Shared::SpanWait, waited);
-        waited > self.get(Word::SpanLongestWait)
+        waited > self.get(Word::SpanWaitBar)
     }
 
-    /// Keeps the longest wait.
+    /// Keeps the longest wait of the tick, which may be the longest one since the start.
     pub(crate) fn keep_longest_wait(&self, is_span: bool, wait: &LongestWait) {
-        let [waited, end, task] = WAITS[usize::from(is_span)];
-        self.set(waited, wait.waited);
-        self.set(end, wait.end);
-        self.set(task, wait.task);
+        let [recent, ever] = &WAITS[usize::from(is_span)];
+        for [waited, end, task] in [recent, ever] {
+            if wait.waited > self.get(*waited) {
+                self.set(*waited, wait.waited);
+                self.set(*end, wait.end);
+                self.set(*task, wait.task);
+            }
+        }
+    }
+
+    /// Lowers the bars of waits: any wait is the longest one of the tick that begins. For the
+    /// reader, after it has read these counters.
+    ///
+    /// The thread may be between its look at a bar and its store. If its store comes first, a wait
+    /// that ended after the reading is forgotten as soon as a shorter one follows in the new tick.
+    /// If it comes last, that wait is the first one of the new tick. Nothing else depends on a bar:
+    /// the longest wait since the start has words of its own.
+    pub(crate) fn lower_bars(&self) {
+        for bar in [Word::WaitBar, Word::SpanWaitBar] {
+            if self.get(bar) != 0 {
+                self.set(bar, 0);
+            }
+        }
     }
 
     /// All words. The caller reads them under the seqlock.
@@ -502,21 +553,37 @@ impl PathReading {
         recent.map(|(_, word)| self.get(word)).max().unwrap_or(0)
     }
 
-    /// Longest poll since the start, on this thread.
+    /// Which poll the longest one since the start was, on this thread.
     pub(crate) fn longest(&self, of: &LongestWords, thread: u32) -> LongestPoll {
+        self.which(of.ever, &of.which, thread)
+    }
+
+    /// Which poll the longest one in the reader's tick was, or if there was none, the one before;
+    /// of length 0 if there was none in either.
+    pub(crate) fn recent_poll(&self, of: &LongestWords, tick: u32, thread: u32) -> LongestPoll {
+        match tick.wrapping_sub(self.get(of.ticks) as u32) {
+            0 | 1 => self.which(of.longest, &of.recent, thread),
+            _ => LongestPoll::default(),
+        }
+    }
+
+    fn which(&self, hold: Word, which: &[Word; 3], thread: u32) -> LongestPoll {
+        let [end, task, after] = which.map(|word| self.get(word));
         LongestPoll {
-            hold: self.get(of.ever),
-            end: self.get(of.end),
-            task: self.get(of.task),
-            after: self.get(of.after) as u32,
+            hold: self.get(hold),
+            end,
+            task,
+            after: after as u32,
             thread,
         }
     }
 
-    /// Longest wait on this thread.
-    pub(crate) fn longest_wait(&self, is_span: bool) -> LongestWait {
-        let [waited, end, task] = WAITS[usize::from(is_span)].map(|word| self.get(word));
-        LongestWait { waited, end, task }
+    /// The longest wait on this thread: in the reader's tick, and since the start.
+    pub(crate) fn longest_waits(&self, is_span: bool) -> [LongestWait; 2] {
+        WAITS[usize::from(is_span)].map(|words| {
+            let [waited, end, task] = words.map(|word| self.get(word));
+            LongestWait { waited, end, task }
+        })
     }
 
     /// Whether nothing was recorded on this path and thread.

@@ -1,6 +1,7 @@
-//! When, and in which task, the longest poll and the longest wait of a path were.
+//! When, and in which task, the longest poll and the longest wait of a path were: in the reader's
+//! tick, and since the start.
 //!
-//! Nothing of it is on the way of a poll but a comparison with the maximum.
+//! Nothing of it is on the way of a poll but a comparison with the maximum of the tick.
 
 use core::sync::atomic::Ordering::Relaxed;
 
@@ -20,12 +21,12 @@ impl Ledger {
         (frame, stood): (&Frame, impl FnOnce() -> u32),
         hold: u64,
     ) {
-        if row.longest(of, self.time.tick.load(Relaxed), hold) {
+        if row.is_longest(of, self.time.tick.load(Relaxed), hold) {
             self.keep_longest(row, of, (frame, stood()), hold);
         }
     }
 
-    /// Keeps the longest poll since the start, which ends now.
+    /// Keeps the longest poll of the tick, which ends now.
     #[cold]
     #[inline(never)]
     fn keep_longest(
@@ -43,7 +44,7 @@ impl Ledger {
             // The reader knows whose counters it reads.
             ..LongestPoll::default()
         };
-        row.keep_longest(of, &poll);
+        row.keep_longest(of, self.time.tick.load(Relaxed), &poll);
     }
 
     /// Records a wait that ended with the poll of this frame: of every level of a span, or of its

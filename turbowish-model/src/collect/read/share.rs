@@ -105,14 +105,16 @@ impl<'a> Share<'a> {
 
     fn longest(&mut self, level: Level, words: &PathReading, of: &LongestWords) {
         let mut longest = words.longest(of, self.thread);
+        let mut recent = words.recent_poll(of, self.tick, self.thread);
         if !level.is_innermost {
             // A caller has stood still in the poll.
-            longest.after = level.site;
+            (longest.after, recent.after) = (level.site, level.site);
         }
         let stats = self.into.proc(level.proc);
         stats.recent_longest = stats.recent_longest.max(words.recent(of, self.tick));
         raise(stats, Population::PollHold, longest.hold);
         stats.longest_poll.raise(&longest);
+        stats.recent_poll.raise(&recent);
     }
 
     /// One level of the spans of a row.
@@ -135,8 +137,7 @@ impl<'a> Share<'a> {
         site.waits = site.waits.wrapping_add(spans);
         site.left = site.left.wrapping_add(spans.wrapping_sub(open));
         site.waited = site.waited.wrapping_add(waited);
-        site.longest = site.longest.max(words.get(Word::SpanLongestWait));
-        site.longest_wait.raise(&words.longest_wait(true));
+        site.add_longest(&words.longest_waits(true));
         site.ended = site.ended.wrapping_add(words.get(Word::SpanWaits));
     }
 
@@ -255,8 +256,7 @@ impl<'a> Share<'a> {
         site.waits = site.waits.wrapping_add(begun);
         site.left = site.left.wrapping_add(begun.wrapping_sub(open));
         site.waited = site.waited.wrapping_add(waited);
-        site.longest = site.longest.max(words.get(Word::LongestWait));
-        site.longest_wait.raise(&words.longest_wait(false));
+        site.add_longest(&words.longest_waits(false));
         site.ended = site.ended.wrapping_add(words.get(Word::EndedWaits));
     }
 

@@ -1,10 +1,11 @@
 //! JSON of the relations between tasks and resources.
 
+use alloc::borrow::ToOwned;
 use alloc::string::{String, ToString};
 
 use super::writer::Writer;
 use crate::snapshot::{
-    Aim, Claim, HolderRow, IntentRow, PauseRow, PollRow, Spot, WaiterRow, WakerRow,
+    Aim, Claim, HolderRow, IntentRow, LongestRow, PauseRow, PollRow, Spot, WaiterRow, WakerRow,
 };
 
 pub(super) fn spot(out: &mut Writer, spot: &Spot) {
@@ -107,6 +108,42 @@ pub(super) fn waiter(out: &mut Writer, row: &WaiterRow) {
         spot(out, &row.at);
         out.optional("woken_ns", row.woken_ns);
     });
+}
+
+pub(super) fn longest(out: &mut Writer, row: &LongestRow) {
+    out.object(|out| {
+        out.number("took_ns", row.took_ns);
+        out.number("ago_ns", row.ago_ns);
+        out.text("role", row.role.word());
+        out.optional_text("task", row.task.as_deref());
+        out.text("proc", &row.proc);
+        out.key("at");
+        match &row.at {
+            Some(at) => spot(out, at),
+            None => out.null(),
+        }
+        out.optional_text("on", row.on.as_deref());
+        out.optional_text("behind", row.behind.as_deref());
+    });
+}
+
+pub(super) fn flat_longest(
+    name: &str,
+    row: Option<&LongestRow>,
+    cell: &mut dyn FnMut(String, String),
+) {
+    let text = |text: Option<&str>| text.unwrap_or_default().to_owned();
+    let number = |n: Option<u64>| n.map_or_else(String::new, |n| n.to_string());
+    let mut each = |field: &str, value| cell([name, ".", field].concat(), value);
+    each("took_ns", number(row.map(|row| row.took_ns)));
+    each("ago_ns", number(row.map(|row| row.ago_ns)));
+    each("role", text(row.map(|row| row.role.word())));
+    each("task", text(row.and_then(|row| row.task.as_deref())));
+    each("proc", text(row.map(|row| row.proc.as_str())));
+    each("on", text(row.and_then(|row| row.on.as_deref())));
+    each("behind", text(row.and_then(|row| row.behind.as_deref())));
+    let at = row.and_then(|row| row.at.as_ref());
+    flat_spot(&[name, ".at"].concat(), at, cell);
 }
 
 /// Writes attributes as one object. Of two with the same name the later one is used, as in every

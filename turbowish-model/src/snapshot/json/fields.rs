@@ -13,8 +13,8 @@ use crate::snapshot::pitfall::Pitfall;
 use crate::snapshot::quantile::Distribution;
 use crate::snapshot::units;
 use crate::snapshot::{
-    Aim, Caller, Claim, HolderRow, IntentRow, MetricKind, PauseRow, PollRow, Spot, StackRow,
-    TaskState, WaiterRow, WakerRow,
+    Aim, Caller, Claim, HolderRow, IntentRow, LongestRow, MetricKind, PauseRow, PollRow, Spot,
+    StackRow, TaskState, WaiterRow, WakerRow,
 };
 
 /// One field of a row.
@@ -57,6 +57,8 @@ pub enum FieldValue<'a> {
     Pause(Option<&'a PauseRow>),
     /// A task's last poll.
     LastPoll(Option<&'a PollRow>),
+    /// The longest use of a resource.
+    Longest(Option<&'a LongestRow>),
     /// Resources that a task holds or waits for.
     Claims(&'a [Claim]),
     /// Resources that the calls of a task intend to use.
@@ -124,6 +126,7 @@ impl fmt::Display for FieldValue<'_> {
             | Self::Waker(_)
             | Self::Pause(_)
             | Self::LastPoll(_)
+            | Self::Longest(_)
             | Self::Point(_)
             | Self::Steps(_)
             | Self::Occurrences(_) => Ok(()),
@@ -194,6 +197,7 @@ spelled! {
     Option<WakerRow>: |waker| FieldValue::Waker(waker.as_ref());
     Option<PauseRow>: |pause| FieldValue::Pause(pause.as_ref());
     Option<PollRow>: |poll| FieldValue::LastPoll(poll.as_ref());
+    Option<LongestRow>: |row| FieldValue::Longest(row.as_ref());
     Option<Point>: |point| FieldValue::Point(point.as_ref());
     Vec<u64>: |numbers| FieldValue::Series(numbers);
     Vec<String>: |texts| FieldValue::Texts(texts);

@@ -53,6 +53,7 @@ fn flat<R: Record>(row: &R, shape: &Options, cell: &mut dyn FnMut(String, String
             FieldValue::Spot(spot) => claims::flat_spot(name, spot, cell),
             FieldValue::Waker(waker) => claims::flat_waker(name, waker, cell),
             FieldValue::LastPoll(poll) => claims::flat_poll(name, poll, cell),
+            FieldValue::Longest(row) => claims::flat_longest(name, row, cell),
             FieldValue::Pause(pause) => claims::flat_pause(name, pause, cell),
             plain => cell(name.to_string(), plain.to_string()),
         }

@@ -11,8 +11,8 @@ use crate::snapshot::combinator::Combinator;
 use crate::snapshot::pitfall::Pitfall;
 use crate::snapshot::quantile::{Distribution, Percentile};
 use crate::snapshot::{
-    Aim, Caller, Claim, HolderRow, IntentRow, MetricKind, PauseRow, Place, PollRow, Spot, StackRow,
-    TaskState, WaiterRow, WakerRow,
+    Aim, Caller, Claim, HolderRow, IntentRow, LongestRow, MetricKind, PauseRow, Place, PollRow,
+    Spot, StackRow, TaskState, WaiterRow, WakerRow,
 };
 
 /// A parsed JSON value. The model has no parser: a crate that has one converts its values.
@@ -254,6 +254,7 @@ objects! {
     Claim { resource_id resource role amount since_ns at };
     HolderRow { task role amount since_ns at };
     WaiterRow { task role amount since_ns at woken_ns };
+    LongestRow { took_ns ago_ns role task proc at on behind };
     Aim { resource_id resource role proc };
     IntentRow { task role proc };
     Point { proc } at place;

@@ -9,8 +9,8 @@ use super::*;
 use crate::account::resource::{Kind, Role};
 use crate::snapshot::combinator::Combinator;
 use crate::snapshot::{
-    AwaitRow, Caller, Claim, HolderRow, Page, PauseRow, PollRow, Polling, ProcRow, ResourceRow,
-    Spot, TaskRow, TaskState, TasksByState, WaiterRow, WakerRow,
+    AwaitRow, Caller, Claim, HolderRow, LongestRow, Page, PauseRow, PollRow, Polling, ProcRow,
+    ResourceRow, Spot, TaskRow, TaskState, TasksByState, WaiterRow, WakerRow,
 };
 
 fn place() -> Place {
@@ -225,6 +225,16 @@ fn resource() -> ResourceRow {
             max_ns: 20,
             buckets: vec![(20, 6)],
         },
+        longest_hold: Some(LongestRow {
+            took_ns: 20,
+            ago_ns: 5,
+            role: Role::Acquire,
+            task: Some("conn:2".to_string()),
+            proc: "kv::serve".to_string(),
+            at: Some(spot(31)),
+            on: Some("w1".to_string()),
+            behind: None,
+        }),
         ..ResourceRow::default()
     }
 }
@@ -343,6 +353,12 @@ fn flat_rows_name_what_lists_hold() {
         ("receivers", ""),
         ("oldest_wait_ns", "41"),
         ("kept.n", "6"),
+        ("longest_wait.took_ns", ""),
+        ("longest_hold.took_ns", "20"),
+        ("longest_hold.role", "acquire"),
+        ("longest_hold.task", "conn:2"),
+        ("longest_hold.at.line", "31"),
+        ("longest_hold.behind", ""),
     ] {
         assert_eq!(row(name), expected, "{name}");
     }

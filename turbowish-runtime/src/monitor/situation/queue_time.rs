@@ -85,6 +85,7 @@ mod tests {
                 times: Times {
                     waited,
                     kept: kept.clone(),
+                    ..Times::default()
                 },
                 ..reading()
             };

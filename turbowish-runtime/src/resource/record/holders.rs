@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use turbowish_model::account::resource::{Holder, Kind, Role};
 
-use super::super::NONE;
 use super::super::state::EXCLUSIVE;
+use super::super::{NONE, longest};
 use super::Record;
 use crate::hot::clock;
 use crate::hot::current::CurrentCall;
@@ -76,8 +76,27 @@ impl Record {
         }
         let (task, since) = self.exclusive.release();
         count(&self.took, 1);
-        self.kept.record(now.saturating_sub(since));
+        let ticks = now.saturating_sub(since);
+        self.kept.record(ticks);
+        if self.longest.hold.is_beaten_by(ticks) {
+            self.keep_exclusive(now);
+        }
         task
+    }
+
+    /// Keeps the exclusive hold that ends now as the longest one. The lock is still that holder's.
+    #[cold]
+    #[inline(never)]
+    fn keep_exclusive(&self, now: u64) {
+        let role = self.exclusive_role().unwrap_or_default();
+        if let Some(holder) = self.exclusive.last(role) {
+            self.longest.hold.keep(&longest::held(&holder, now));
+        }
+    }
+
+    /// The task that has the lock to itself, as in [`CurrentCall`]; 0 if it is not known.
+    pub(in crate::resource) fn exclusive_task(&self) -> u64 {
+        self.exclusive_holder().map_or(0, |holder| holder.who.task)
     }
 
     fn release_part(&self, slot: u32, now: u64) -> u64 {
@@ -88,7 +107,11 @@ impl Record {
         state.held -= u64::from(holder.amount);
         if self.counts_holds() {
             count(&self.took, 1);
-            self.kept.record(now.saturating_sub(holder.since));
+            let used = longest::held(&holder, now);
+            self.kept.record(used.ticks);
+            if self.longest.hold.is_beaten_by(used.ticks) {
+                self.longest.hold.keep(&used);
+            }
         }
         holder.who.task
     }
