@@ -198,8 +198,8 @@ impl Default for Kept {
 /// The words that keep the longest polls.
 pub(crate) struct LongestWords {
     /// The longest one in the reader's tick, that tick, and the longest one in the tick before.
-    pub(super) longest: Word,
-    pub(super) ticks: Word,
+    longest: Word,
+    ticks: Word,
     last: Word,
     /// Of the longest one in that tick: its end and task, and after which await it began.
     recent: [Word; 3],

@@ -1,6 +1,6 @@
 //! What the quick ends of polls write, found before anything is written.
 
-use super::path::{LongestWords, PathCounters, Shared, Word};
+use super::path::{PathCounters, Shared, Word};
 use crate::account::histogram::add;
 use crate::account::sync::AtomicU64;
 
@@ -24,12 +24,6 @@ impl PathCounters {
     #[inline(always)]
     pub(crate) fn bucket(&self, shared: Shared, value: u64) -> Option<&AtomicU64> {
         self.histogram(shared)?.bucket(value)
-    }
-
-    /// Whether a poll is none of the longest ones: a longer one has ended in this tick.
-    #[inline(always)]
-    pub(crate) fn is_no_longest(&self, of: &LongestWords, tick: u32, hold: u64) -> bool {
-        self.get(of.ticks) as u32 == tick && hold <= self.get(of.longest)
     }
 
     /// Where [`PathCounters::record_poll`] counts a poll.
@@ -67,14 +61,14 @@ impl PathCounters {
         }
     }
 
-    /// Where an ended wait is counted, unless it is the longest.
+    /// Where an ended wait is counted, unless it is the longest one of the tick.
     #[inline(always)]
     pub(crate) fn wait_bucket(&self, is_span: bool, waited: u64) -> Option<&AtomicU64> {
-        let (longest, shared) = match is_span {
-            true => (Word::SpanLongestWait, Shared::SpanWait),
-            false => (Word::LongestWait, Shared::Wait),
+        let (bar, shared) = match is_span {
+            true => (Word::SpanWaitBar, Shared::SpanWait),
+            false => (Word::WaitBar, Shared::Wait),
         };
-        if waited > self.get(longest) {
+        if waited > self.get(bar) {
             return None;
         }
         self.bucket(shared, waited)

@@ -98,7 +98,7 @@ impl Ledger {
         let row = self.ready_row(path)?;
         let hold = t.wrapping_sub(start);
         let is_usual = t >= self.time.last.load(Relaxed)
-            && row.is_no_longest(longest, self.time.tick.load(Relaxed), hold);
+            && !row.is_longest(longest, self.time.tick.load(Relaxed), hold);
         if !is_usual {
             return None;
         }
@@ -296,7 +296,7 @@ impl Ledger {
         let t = now();
         let hold = t.wrapping_sub(start);
         let is_usual = t >= self.time.last.load(Relaxed)
-            && row.is_no_longest(&ALONE, self.time.tick.load(Relaxed), hold)
+            && !row.is_longest(&ALONE, self.time.tick.load(Relaxed), hold)
             && hold <= row.get(Word::OnlyLongest);
         if !is_usual {
             return Err(Some(t));
