@@ -115,6 +115,7 @@ pub(crate) fn deadlock() -> Alert {
         behind: Behind {
             tasks: behind,
             unlisted: 0,
+            ..Behind::default()
         },
         why: "No task in the cycle can run until another one in it does. None was woken.".to_owned(),
         fixes: vec![
@@ -150,6 +151,7 @@ pub(crate) fn futurelock() -> Alert {
         behind: Behind {
             tasks: vec![task(4, "expiry")],
             unlisted: 50,
+            ..Behind::default()
         },
         why: "snapshot keeps kv::snapshot::write alive but does not poll it, so mutex db stays with that future. Meanwhile snapshot polls kv::snapshot::report, which waits for mutex db.".to_owned(),
         fixes: vec![
@@ -188,6 +190,7 @@ pub(crate) fn stall(at_unix_ns: u64) -> Alert {
         behind: Behind {
             tasks: vec![task(21, "conn:51011"), task(22, "conn:51012"), task(4, "expiry")],
             unlisted: 0,
+            ..Behind::default()
         },
         why: "A poll must return quickly: w1 runs no other task until this one returns.".to_owned(),
         fixes: vec![
