@@ -7,6 +7,7 @@ use turbowish_model::snapshot::report::one_line;
 use turbowish_model::snapshot::units;
 use turbowish_model::snapshot::{AwaitRow, CounterRow, Place, ProcRow};
 
+use super::problem::BEFORE_AWAITS;
 use super::rich_line::{RichLine, aligned, shrink};
 use super::{DetailContext, alerts, histogram, slowest, tree};
 use crate::text;
@@ -92,8 +93,8 @@ fn wall(row: &ProcRow, beside: &DetailContext<'_>) -> Option<RichLine> {
     Some(label.say(format!(", creation to end {percentiles}")))
 }
 
-/// `longest poll since the start 38.4ms on w1 at 17:04:29, in task snapshot-1, after the await at
-/// src/snapshot.rs:97:18-37`; in two lines where there is no room.
+/// `longest poll since the start 38.4ms on w1 at 17:04:29, in task snapshot-1, in the code after
+/// the await at src/snapshot.rs:97:18-37`; in two lines where there is no room.
 fn longest(row: &ProcRow, beside: &DetailContext<'_>) -> Vec<RichLine> {
     let Some(ago_ns) = row.max_ever_ago_ns else {
         return Vec::new();
@@ -114,7 +115,7 @@ fn longest(row: &ProcRow, beside: &DetailContext<'_>) -> Vec<RichLine> {
         line = line.say(format!(", in task {task}"));
     }
     let Some(after) = &row.max_ever_after else {
-        return vec![line];
+        return with_part(line, BEFORE_AWAITS, beside);
     };
     // The process tells where the await point begins.
     let is_there = |place: &&Place| {
@@ -123,12 +124,20 @@ fn longest(row: &ProcRow, beside: &DetailContext<'_>) -> Vec<RichLine> {
     let mut places = beside.awaits.iter().map(|point| &point.place);
     let place = places.find(is_there);
     let place = place.map_or_else(|| beside.spot(after), |place| beside.place(place));
-    let more = format!("after the await at {place}");
+    with_part(
+        line,
+        &format!("in the code after the await at {place}"),
+        beside,
+    )
+}
+
+/// A line and its last part, in two lines where there is no room.
+fn with_part(line: RichLine, part: &str, beside: &DetailContext<'_>) -> Vec<RichLine> {
     let room = beside.room.unwrap_or(usize::MAX);
-    if text::width(&line.text()) + text::width(&more) + 2 > room {
-        return vec![line.say(","), RichLine::from(format!("    {more}"))];
+    if text::width(&line.text()) + text::width(part) + 2 > room {
+        return vec![line.say(","), RichLine::from(format!("    {part}"))];
     }
-    vec![line.say(format!(", {more}"))]
+    vec![line.say(format!(", {part}"))]
 }
 
 /// `ready for 1.20 s in all, 1.10 s of it behind compact`: what delayed its tasks most, if anything
@@ -147,6 +156,7 @@ fn ready(row: &ProcRow, beside: &DetailContext<'_>) -> Option<RichLine> {
     Some(match most.behind.as_str() {
         behind @ (EARLIER | OTHER) => line.say(format!("behind {behind}")),
         IDLE => line.say("while its worker was idle or ran external code"),
+        _ if most.is_own() => line.say("behind other tasks of this function"),
         proc => line.say("behind ").proc(proc),
     })
 }

@@ -11,8 +11,9 @@ use crate::ordered::Map;
 
 /// One call in so many is followed.
 const ONE_IN: u64 = 20;
-/// Calls per tick that are followed in any case: 40 a second.
-const PER_TICK: u64 = 10;
+/// Calls per tick that are followed in any case, from their first poll on: 256 a second. Where all
+/// calls wait about as long, the long wait is over before a call is known to be a slow one.
+const PER_TICK: u64 = 64;
 /// Ticks after which the older half of the calls is forgotten: five seconds.
 const HALF: u64 = 20;
 

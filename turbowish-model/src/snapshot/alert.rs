@@ -223,6 +223,17 @@ impl Alert {
         self.ended_unix_ns.is_some()
     }
 
+    /// Whether the alert is over and describes a later time than `earlier`, which was one of its
+    /// times.
+    #[must_use]
+    pub fn has_replaced(&self, earlier: &Self) -> bool {
+        let began = earlier.began_unix_ns;
+        self.is_over()
+            && self.pitfall == earlier.pitfall
+            && began != 0
+            && self.recent.iter().any(|time| time.began_unix_ns == began)
+    }
+
     /// Start of the alert on the wall clock, in a snapshot taken at `at_unix_ns`.
     #[must_use]
     pub const fn began_at(&self, at_unix_ns: u64) -> u64 {

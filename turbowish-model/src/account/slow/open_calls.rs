@@ -12,7 +12,7 @@ use alloc::boxed::Box;
 use super::{OffTime, OffTimeCell};
 use crate::account::paths::PathId;
 
-const SETS: usize = 64;
+const SETS: usize = 256;
 /// Calls whose addresses fall into the same set.
 const WAYS: usize = 4;
 
