@@ -237,7 +237,22 @@ pub(crate) fn apart<'a>(mut begin: Line<'a>, end: Line<'a>, room: usize) -> Line
 mod tests {
     use turbowish_model::snapshot::units::Micro;
 
-    use super::{fit, fit_path, fit_sentence, tail, with_micro};
+    use std::borrow::Cow;
+
+    use super::{fit, fit_names, fit_path, fit_sentence, tail, with_micro};
+
+    #[test]
+    fn names_are_whole_as_long_as_one_fits() {
+        let check = |names: &[&str], room, expected: &str| {
+            let names: Vec<_> = names.iter().map(|name| Cow::Borrowed(*name)).collect();
+            assert_eq!(fit_names(&names, room), expected);
+        };
+        check(&["handle-23110", "b", "c"], 18, "handle-23110, b, c");
+        check(&["handle-23110", "b", "c"], 17, "handle-23110 +2");
+        check(&["handle-23110", "b", "c"], 10, "handl.. +2");
+        check(&["handle-23110"], 10, "handle-2..");
+        check(&[], 10, "");
+    }
 
     #[test]
     fn microseconds_of_sentences_are_those_of_the_screen() {

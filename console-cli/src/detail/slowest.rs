@@ -173,10 +173,10 @@ mod tests {
         ];
         let expected = [
             "  slowest 13 of 1084 calls, 1.25 s or longer: 98.3% at db.rs:41 self.db.lock()",
-            "  SLOWEST CALLS     EXPRESSION       TIME    % ALL% WAIT p50",
-            "  src/db.rs:41:9-33 self.db.lock() 9.83 s 98.3 41.2        -",
-            "  running                           120ms  1.2    ?        -",
-            "  not recorded                     50.0ms  0.5    ?        -",
+            "  SLOWEST CALLS     EXPRESSION                TIME    % ALL% WAIT p50",
+            "  src/db.rs:41:9-33 self.db.lock()          9.83 s 98.3 41.2        -",
+            "  running                                    120ms  1.2    ?        -",
+            "  not recorded      before known to be slow 50.0ms  0.5    ?        -",
         ];
         assert_eq!(lines(&rows), expected);
     }

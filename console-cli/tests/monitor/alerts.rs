@@ -3,7 +3,7 @@
 
 use turbowish_model::snapshot::Place;
 use turbowish_model::snapshot::alert::{
-    Alert, Behind, Occurrence, Party, PartyKind, Point, Severity, Step,
+    Alert, Behind, BehindWait, Occurrence, Party, PartyKind, Point, Severity, Step,
 };
 use turbowish_model::snapshot::pitfall::Pitfall;
 
@@ -190,7 +190,20 @@ pub(crate) fn stall(at_unix_ns: u64) -> Alert {
         behind: Behind {
             tasks: vec![task(21, "conn:51011"), task(22, "conn:51012"), task(4, "expiry")],
             unlisted: 0,
-            ..Behind::default()
+            waits: vec![
+                BehindWait {
+                    at: point("kv::conn::serve", (84, 9, 22), "self.db.lock()"),
+                    tasks: 3,
+                    longest_ns: 14 * TENTH,
+                    asleep: false,
+                },
+                BehindWait {
+                    at: point("kv::stats::sample", (21, 9, 20), "sleep(PERIOD)"),
+                    tasks: 12,
+                    longest_ns: 15 * TENTH,
+                    asleep: true,
+                },
+            ],
         },
         why: "A poll must return quickly: w1 runs no other task until this one returns.".to_owned(),
         fixes: vec![
@@ -199,6 +212,7 @@ pub(crate) fn stall(at_unix_ns: u64) -> Alert {
         holds: false,
         began_unix_ns: ended - 15 * TENTH,
         ended_unix_ns: Some(ended),
+        unpolled_ns: 14 * TENTH,
         times: 3,
         last_unix_ns: Some(ended),
         recent: [(815, 12, 2), (415, 21, 250), (15, 15, 3)]

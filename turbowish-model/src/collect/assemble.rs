@@ -64,7 +64,7 @@ impl IdleWait {
         match self {
             Self::Timer => "timer",
             Self::Item => "recv",
-            Self::Notice => "notify",
+            Self::Notice => "event",
         }
     }
 

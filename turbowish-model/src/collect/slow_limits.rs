@@ -129,6 +129,8 @@ mod tests {
     fn few_calls_are_all_followed_and_of_many_one_in_twenty() {
         let mut limits = SlowLimits::default();
         assert_eq!(age(&mut limits, &[(1_000, 10)]), 1);
+        // As many as a pool serves that all calls wait for.
+        assert_eq!(age(&mut limits, &[(1_000, 50), (9_000, 4)]), 1);
         let mut limits = SlowLimits::default();
         let many = [(1_000, 990), (50_000, 40), (90_000, 10)];
         let from = age(&mut limits, &many);

@@ -123,3 +123,26 @@ impl Row for DelayRow {
         found(&self.victim) || found(&self.behind)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use alloc::string::String;
+
+    use super::{DelayRow, OTHER};
+    use crate::snapshot::column::cell;
+
+    #[test]
+    fn a_function_is_behind_others_of_it_and_not_behind_itself() {
+        let check = |victim: &str, behind: &str, expected: &str| {
+            let row = DelayRow {
+                victim: String::from(victim),
+                behind: String::from(behind),
+                ..DelayRow::default()
+            };
+            assert_eq!(cell(&row, "behind"), expected);
+        };
+        check("kv::serve", "kv::serve", "others of kv::serve");
+        check("kv::serve", "kv::compact", "kv::compact");
+        check(OTHER, OTHER, OTHER);
+    }
+}

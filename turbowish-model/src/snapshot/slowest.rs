@@ -26,7 +26,7 @@ pub const OTHER_AWAITS: &str = "other awaits";
 /// `part` of the time of which nothing is known.
 pub const NOT_RECORDED: &str = "not recorded";
 /// Why nothing is known of it.
-pub const WHY_NOT_RECORDED: &str = "before they were known to be slow";
+pub const WHY_NOT_RECORDED: &str = "before known to be slow";
 
 row! {
     $ slowest_row

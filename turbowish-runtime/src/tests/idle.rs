@@ -101,11 +101,11 @@ fn a_root_that_waits_for_a_notification() {
         monitor.look_for_idle();
         idle(&monitor)
     };
-    assert_eq!(look(), ["listens notify.notified() notify"]);
+    assert_eq!(look(), ["listens notify.notified() event"]);
     notify.notify_one();
     let expected = [
         "listens notify.notified() ",
-        "listens notify.notified() notify",
+        "listens notify.notified() event",
     ];
     assert_eq!(look(), expected);
     monitor.disarm();

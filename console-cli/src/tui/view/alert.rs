@@ -39,7 +39,7 @@ pub(super) fn draw_alone(state: &State, frame: &mut Frame<'_>, screen: &ScreenLa
 }
 
 /// `X 1 alert  deadlock: conn:51022, repl-1, snapshot wait in a cycle, 41.2 s`; if others are over,
-/// `! 2 active, 1 resolved  resolved 42.0 s ago: blocked worker w1: …`.
+/// `! 2 active, 1 resolved  42.0 s ago: blocked worker w1: …`.
 fn alerts(state: &State) -> Line<'static> {
     let lost = lost(state);
     let active = state.heard().next();
@@ -85,9 +85,16 @@ fn also_resolved(count: usize) -> String {
     }
 }
 
+/// `42.0 s ago: blocked worker w1: …` of an alert that is over: the counts before it say that it is.
 fn sentence(state: &State, alert: &Alert) -> String {
     let at = state.shown.as_ref().map_or(0, |shown| shown.at_unix_ns);
-    alert.sentence(at, state.look.glyphs.micro)
+    match alert.ended_ago(at) {
+        None => alert.title.clone(),
+        Some(ago) => {
+            let ago = units::duration(ago, state.look.glyphs.micro);
+            format!("{ago} ago: {}", alert.title)
+        }
+    }
 }
 
 /// The letter and the role of a severity.
