@@ -176,7 +176,7 @@ mod tests {
             "  SLOWEST CALLS     EXPRESSION                TIME    % ALL% WAIT p50",
             "  src/db.rs:41:9-33 self.db.lock()          9.83 s 98.3 41.2        -",
             "  running                                    120ms  1.2    ?        -",
-            "  not recorded      before known to be slow 50.0ms  0.5    ?        -",
+            "  not recorded      calls not followed then 50.0ms  0.5    ?        -",
         ];
         assert_eq!(lines(&rows), expected);
     }

@@ -25,8 +25,8 @@ pub const UNSTARTED: &str = "not started";
 pub const OTHER_AWAITS: &str = "other awaits";
 /// `part` of the time of which nothing is known.
 pub const NOT_RECORDED: &str = "not recorded";
-/// Why nothing is known of it.
-pub const WHY_NOT_RECORDED: &str = "before known to be slow";
+/// Why nothing is known of it: the calls were not slow yet, or there was no room.
+pub const WHY_NOT_RECORDED: &str = "calls not followed then";
 
 row! {
     $ slowest_row

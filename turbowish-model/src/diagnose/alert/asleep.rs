@@ -1,11 +1,12 @@
 //! Tasks behind a poll that blocks its worker: where they stand, and which of them slept through it.
 //!
 //! While nothing is woken, nobody is known to wait for the poll. So the tasks that stood still are
-//! kept until it has ended: those that are woken then may have been due before.
+//! kept until it has ended: those that are woken then may have been due before. A situation omits
+//! tasks to which nothing happens, so they are kept from the beginning of the poll on.
 
 use alloc::vec::Vec;
 
-use super::finding::{Scan, leaf};
+use super::finding::{Scan, is_judged, leaf};
 use crate::diagnose::situation::{Situation, Task};
 use crate::ordered::{Map, Set};
 use crate::snapshot::TaskState;
@@ -27,32 +28,50 @@ pub(super) struct Sleeper {
     is_related: bool,
 }
 
-/// The tasks that wait, without those that an alert names already.
-pub(super) fn sleepers(scan: &Scan<'_>, named: &Set<u64>) -> Vec<Sleeper> {
-    let resources = scan.situation.resources.iter();
+/// The tasks that wait, without those that an alert names already: those of this situation, and
+/// those of an earlier one that this one omits, as nothing has happened to them.
+pub(super) fn sleepers(
+    situation: &Situation,
+    before: &[Sleeper],
+    named: &Set<u64>,
+) -> Vec<Sleeper> {
+    let resources = situation.resources.iter();
     let related = Set::from_iter(resources.flat_map(|resource| {
         let holders = resource.holders.iter().filter_map(|holder| holder.task);
         holders.chain(resource.waiters.iter().filter_map(|waiter| waiter.task))
     }));
-    let asleep = scan.waiting().filter(|task| !named.contains(&task.id));
-    let asleep = asleep.take(KEPT).map(|task| Sleeper {
+    let waits = |task: &&Task| task.state == TaskState::Waiting && is_judged(task);
+    let asleep = situation.tasks.iter().filter(waits);
+    let asleep = asleep.filter(|task| !named.contains(&task.id));
+    let asleep = asleep.map(|task| Sleeper {
         task: task.id,
         polls: task.polls,
         since: task.since,
         at: stands(task),
         is_related: related.contains(&task.id),
     });
-    asleep.collect()
-}
-
-/// Adds the tasks that an earlier situation of the same poll showed and this one omits.
-pub(super) fn keep(now: &mut Vec<Sleeper>, before: &[Sleeper], situation: &Situation) {
     let there = Set::from_iter(situation.tasks.iter().map(|task| task.id));
     let omitted = before
         .iter()
         .filter(|sleeper| !sleeper.is_related && !there.contains(&sleeper.task));
-    let room = KEPT.saturating_sub(now.len());
-    now.extend(omitted.take(room).cloned());
+    asleep.chain(omitted.cloned()).take(KEPT).collect()
+}
+
+/// The tasks to remember for the next situation: none, unless a poll takes so long that it may
+/// block its worker.
+pub(super) fn remembered(situation: &Situation, before: &[Sleeper]) -> Vec<Sleeper> {
+    const LONG_NS: u64 = 50_000_000;
+    let polls = situation
+        .workers
+        .iter()
+        .filter_map(|worker| worker.poll.as_ref());
+    match polls
+        .map(|poll| situation.now.saturating_sub(poll.since))
+        .max()
+    {
+        Some(LONG_NS..) => sleepers(situation, before, &Set::new()),
+        _ => Vec::new(),
+    }
 }
 
 /// Where those stood that were woken when the poll, which began at `began`, had ended at `ended`.

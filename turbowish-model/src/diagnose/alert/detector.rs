@@ -219,7 +219,6 @@ impl Detector {
         let now = situation.now;
         if let Some(entry) = &known {
             finding.keep_place(&entry.finding);
-            finding.keep_asleep(&entry.finding, situation);
         }
         let row = table::row(finding.alert.pitfall);
         let began = finding.alert.since.min(now);

@@ -5,7 +5,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::asleep::{self, Sleeper};
+use super::asleep::Sleeper;
 use super::limits::{Limit, Limits};
 use super::memory::Memory;
 use super::table::{self, PitfallRule};
@@ -166,13 +166,6 @@ impl Finding {
             self.alert.at.clone_from(&before.alert.at);
             self.alert.why.clone_from(&before.alert.why);
             self.alert.fixes.clone_from(&before.alert.fixes);
-        }
-    }
-
-    /// Keeps the tasks that stood still at an earlier sighting of the same poll.
-    pub(super) fn keep_asleep(&mut self, before: &Self, situation: &Situation) {
-        if self.poll.is_some() && self.poll == before.poll && self.alert.unpolled_ns > 0 {
-            asleep::keep(&mut self.asleep, &before.asleep, situation);
         }
     }
 

@@ -184,7 +184,8 @@ fn behind(mut finding: Finding, scan: &Scan<'_>, open: &Open<'_>) -> Finding {
     finding.alert.unpolled_ns = unpolled(scan, open);
     if finding.alert.unpolled_ns > 0 {
         let known = waiting.iter().map(|task| task.id);
-        finding.asleep = asleep::sleepers(scan, &Set::from_iter(known));
+        let before = &scan.memory.asleep;
+        finding.asleep = asleep::sleepers(scan.situation, before, &Set::from_iter(known));
         let why = unwoken(scan, open).unwrap_or_default();
         finding.alert.why.push_str(&why);
     }
