@@ -54,11 +54,11 @@ pub(crate) fn update(state: &mut State, message: Message) -> Option<Effect> {
 /// Notes when a message came.
 fn note_message(state: &mut State, before: &(Option<String>, Option<String>)) {
     if state.notice.is_none() && state.visit.news.is_none() {
-        state.visit.told_ns = None;
-    } else if state.visit.told_ns.is_none()
+        state.pending.told_ns = None;
+    } else if state.pending.told_ns.is_none()
         || (&state.notice, &state.visit.news) != (&before.0, &before.1)
     {
-        state.visit.told_ns = Some(state.now.mono_ns);
+        state.pending.told_ns = Some(state.now.mono_ns);
     }
 }
 
@@ -68,7 +68,7 @@ fn clear_message(state: &mut State) {
         Some(_) => NOTICE_NS,
         None => NEWS_NS,
     };
-    let since = state.visit.told_ns;
+    let since = state.pending.told_ns;
     if since.is_some_and(|since| state.now.mono_ns.saturating_sub(since) >= told) {
         state.notice = None;
         state.visit.news = None;
@@ -152,7 +152,7 @@ fn touched(state: &mut State) {
     state.pending.key_ns = Some(state.now.mono_ns);
     state.notice = None;
     state.visit.news = None;
-    state.visit.told_ns = None;
+    state.pending.told_ns = None;
 }
 
 /// Performs an action on a table, or wherever no more specific scope handles it.

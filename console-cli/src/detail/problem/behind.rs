@@ -1,5 +1,5 @@
-//! Tasks that wait because of an alert, and where they stand. Names that differ only in a number are
-//! grouped.
+//! Tasks that wait because of an alert, and where they stand. Names that differ only in a number
+//! are grouped.
 
 use std::collections::BTreeMap;
 

@@ -85,7 +85,7 @@ fn also_resolved(count: usize) -> String {
     }
 }
 
-/// `42.0 s ago: blocked worker w1: …` of an alert that is over: the counts before it say that it is.
+/// `42.0 s ago: blocked worker w1: …` of an alert that is over, as the counts before it say.
 fn sentence(state: &State, alert: &Alert) -> String {
     let at = state.shown.as_ref().map_or(0, |shown| shown.at_unix_ns);
     match alert.ended_ago(at) {

@@ -1,4 +1,5 @@
-//! Tasks behind a poll that blocks its worker: where they stand, and which of them slept through it.
+//! Tasks behind a poll that blocks its worker: where they stand, and which of them slept through
+//! it.
 //!
 //! While nothing is woken, nobody is known to wait for the poll. So the tasks that stood still are
 //! kept until it has ended: those that are woken then may have been due before. A situation omits
