@@ -26,9 +26,20 @@ pub(crate) fn footer<R: Row>(snapshot: &Snapshot) -> String {
     if !matches!(R::IN, Table::Tasks | Table::Resources | Table::Alerts) {
         text += &format!(", {}", window(snapshot));
     }
-    match report::lost(snapshot) {
-        0 => text,
-        _ => format!("{text}, {}", report::lost_in_full(snapshot)),
+    if report::lost(snapshot) > 0 {
+        text += &format!(", {}", report::lost_in_full(snapshot));
+    }
+    text
+}
+
+/// What a table cannot have, if that needs to be said.
+pub(crate) const fn remark(table: Table) -> &'static [&'static str] {
+    match table {
+        Table::Delays => &[
+            "A task is ready once it is woken. While a poll blocks the worker that watches timers and I/O,",
+            "nothing is woken: turbowish query alert PID blocked-worker has what stood still.",
+        ],
+        _ => &[],
     }
 }
 

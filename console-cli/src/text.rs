@@ -1,5 +1,7 @@
 //! Fitting of text from the process to its column; a cut is marked with two dots.
 
+use std::borrow::Cow;
+
 use ratatui::text::{Line, Span};
 use turbowish_model::snapshot::sanitize;
 use turbowish_model::snapshot::units::Micro;
@@ -23,6 +25,24 @@ pub(crate) fn fit(text: &str, room: usize) -> String {
     }
     let kept = fit_place(text, room).or_else(|| fit_call(text, room));
     kept.unwrap_or_else(|| head(text, room))
+}
+
+/// `handle-231, handle-236 +2`: whole names, as many as fit, and how many more there are.
+pub(crate) fn fit_names(names: &[Cow<'_, str>], room: usize) -> String {
+    let more = |shown: usize| match names.len() - shown {
+        0 => String::new(),
+        more => format!(" +{more}"),
+    };
+    let whole = |shown: usize| names[..shown].join(", ") + &more(shown);
+    let fits = |shown: &usize| width(&whole(*shown)) <= room;
+    if let Some(shown) = (1..=names.len()).rev().find(fits) {
+        return whole(shown);
+    }
+    let Some(first) = names.first() else {
+        return String::new();
+    };
+    let more = more(1);
+    fit(first, room.saturating_sub(width(&more))) + &more
 }
 
 /// `noti..shop.rs:36`: the name of a resource that is its kind and its place, and keeps its line.
@@ -217,7 +237,22 @@ pub(crate) fn apart<'a>(mut begin: Line<'a>, end: Line<'a>, room: usize) -> Line
 mod tests {
     use turbowish_model::snapshot::units::Micro;
 
-    use super::{fit, fit_path, fit_sentence, tail, with_micro};
+    use std::borrow::Cow;
+
+    use super::{fit, fit_names, fit_path, fit_sentence, tail, with_micro};
+
+    #[test]
+    fn names_are_whole_as_long_as_one_fits() {
+        let check = |names: &[&str], room, expected: &str| {
+            let names: Vec<_> = names.iter().map(|name| Cow::Borrowed(*name)).collect();
+            assert_eq!(fit_names(&names, room), expected);
+        };
+        check(&["handle-23110", "b", "c"], 18, "handle-23110, b, c");
+        check(&["handle-23110", "b", "c"], 17, "handle-23110 +2");
+        check(&["handle-23110", "b", "c"], 10, "handl.. +2");
+        check(&["handle-23110"], 10, "handle-2..");
+        check(&[], 10, "");
+    }
 
     #[test]
     fn microseconds_of_sentences_are_those_of_the_screen() {

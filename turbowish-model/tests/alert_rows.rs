@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 use turbowish_model::query::{Budget, Query, Rows, Selection};
 use turbowish_model::snapshot::alert::{
-    Alert, Behind, Party, PartyKind, Point, Severity, Step, headline,
+    Alert, Behind, BehindWait, Party, PartyKind, Point, Severity, Step, headline,
 };
 use turbowish_model::snapshot::column::{
     Context, Involved, Style, find, severity_counts, worst, worst_first,
@@ -90,6 +90,15 @@ fn deadlock() -> Alert {
         behind: Behind {
             tasks: vec![task(9, "expiry")],
             unlisted: 2,
+            waits: vec![BehindWait {
+                at: Point {
+                    proc: "kv::serve".to_owned(),
+                    place: None,
+                },
+                tasks: 3,
+                longest_ns: 40 * S,
+                asleep: false,
+            }],
         },
         why: "No task of the cycle can run.".to_owned(),
         fixes: vec!["drop the guard first".to_owned(), "or not".to_owned()],
@@ -297,6 +306,11 @@ fn json_says_it_all() {
              "on": party("resource", 2, "mutex alice"), "how": "held, by"},
         ],
         "behind": [party("task", 9, "expiry")], "behind_count": 3,
+        "behind_waits": [
+            {"at": {"proc": "kv::serve", "file": null, "line": null, "column": null,
+                    "end_line": null, "end_column": null, "expr": null},
+             "tasks": 3, "longest_ns": 40 * S, "asleep": false},
+        ],
         "why": "No task of the cycle can run.", "fixes": ["drop the guard first", "or not"],
         "docs": "turbowish explain deadlock",
     });

@@ -10,7 +10,7 @@ use turbowish_model::snapshot::{Snapshot, TableVisitor};
 use crate::args::{Format, QueryArgs};
 use crate::columns::choose;
 use crate::failure::{Failure, note, print};
-use crate::footer::footer;
+use crate::footer::{footer, remark};
 use crate::plain_text::utc_offset_s;
 use crate::text::printed;
 use crate::{detail, sheet, source};
@@ -106,6 +106,7 @@ fn text<R: Row>(snapshot: &Snapshot, columns: &[Column<R>]) -> String {
     };
     let mut lines = TextTable::of(columns, &page.rows, &context, style).lines();
     lines.push(footer::<R>(snapshot));
+    lines.extend(remark(R::IN).iter().map(|line| (*line).to_owned()));
     lines.push(String::new());
     printed(&lines)
 }

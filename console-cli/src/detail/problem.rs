@@ -38,6 +38,9 @@ pub(crate) struct AlertContext<'a> {
     pub(crate) cuts: bool,
 }
 
+/// Where a poll is that has passed no await point, as far as that is known.
+pub(super) const BEFORE_AWAITS: &str = "before its first await, or after one that is not known";
+
 /// From this width on there is room for folders and expressions.
 const WIDE: usize = 120;
 
@@ -171,7 +174,7 @@ fn involved(alert: &Alert, around: &AlertContext<'_>) -> Vec<RichLine> {
 }
 
 /// ` at kv::conn::serve   conn.rs:88:9-33   self.db.lock()`; of a poll in progress, the await point
-/// that it has passed is on a line of its own.
+/// behind which it runs is on a line of its own.
 fn point(alert: &Alert, at: &Point, around: &AlertContext<'_>) -> Vec<RichLine> {
     let place = at.place.as_ref().map(|place| {
         let expr = one_line(&place.expr);
@@ -182,9 +185,13 @@ fn point(alert: &Alert, at: &Point, around: &AlertContext<'_>) -> Vec<RichLine> 
     let word = if alert.is_in_poll() { " in " } else { " at " };
     let proc = RichLine::from(word).proc(&at.proc);
     match place {
+        None if alert.is_in_poll() => vec![proc, RichLine::from(format!("    {BEFORE_AWAITS}"))],
         None => vec![proc],
         Some(place) if alert.is_in_poll() => {
-            vec![proc, format!("    after the await at {place}").into()]
+            vec![
+                proc,
+                format!("    in the code after the await at {place}").into(),
+            ]
         }
         Some(place) => vec![proc.say(format!("   {place}"))],
     }

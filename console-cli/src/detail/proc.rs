@@ -7,6 +7,7 @@ use turbowish_model::snapshot::report::one_line;
 use turbowish_model::snapshot::units;
 use turbowish_model::snapshot::{AwaitRow, CounterRow, Place, ProcRow, Spot};
 
+use super::problem::BEFORE_AWAITS;
 use super::rich_line::{RichLine, aligned, shrink, wrapped};
 use super::{DetailContext, alerts, histogram, slowest, tree};
 use crate::text;
@@ -137,8 +138,8 @@ struct Longest<'a> {
 }
 
 impl Longest<'_> {
-    /// `longest poll since the start 38.4ms on w1 at 17:04:29, in task snapshot-1, after the await
-    /// at src/snapshot.rs:97:18-37`; in two lines where there is no room.
+    /// `longest poll since the start 38.4ms on w1 at 17:04:29, in task snapshot-1, in the code
+    /// after the await at src/snapshot.rs:97:18-37`; in two lines where there is no room.
     fn lines(&self, beside: &DetailContext<'_>) -> Vec<RichLine> {
         let on = self.on.unwrap_or("a thread that has ended");
         let (took, at) = (beside.time(self.took_ns), beside.when(self.ago_ns));
@@ -148,16 +149,19 @@ impl Longest<'_> {
         // No link: most are over by the time that somebody looks.
         let task = self.task.map(|task| format!("in task {task}"));
         let mut more: Vec<String> = task.into_iter().collect();
-        if let Some(after) = self.after {
+        let place = self.after.map(|after| {
             // The process tells where the await point begins.
             let is_there = |place: &&Place| {
                 (&place.file, place.line, place.column) == (&after.file, after.line, after.column)
             };
             let mut places = beside.awaits.iter().map(|point| &point.place);
             let place = places.find(is_there);
-            let place = place.map_or_else(|| beside.spot(after), |place| beside.place(place));
-            more.push(format!("after the await at {place}"));
-        }
+            place.map_or_else(|| beside.spot(after), |place| beside.place(place))
+        });
+        more.push(place.map_or_else(
+            || BEFORE_AWAITS.into(),
+            |place| format!("in the code after the await at {place}"),
+        ));
         wrapped(line, &more, beside.room)
     }
 }
@@ -178,6 +182,7 @@ fn ready(row: &ProcRow, beside: &DetailContext<'_>) -> Option<RichLine> {
     Some(match most.behind.as_str() {
         behind @ (EARLIER | OTHER) => line.say(format!("behind {behind}")),
         IDLE => line.say("while its worker was idle or ran external code"),
+        _ if most.is_own() => line.say("behind other tasks of this function"),
         proc => line.say("behind ").proc(proc),
     })
 }

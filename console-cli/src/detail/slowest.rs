@@ -2,7 +2,7 @@
 
 use turbowish_model::snapshot::quantile::Percentile;
 use turbowish_model::snapshot::report::one_line;
-use turbowish_model::snapshot::slowest::AWAIT;
+use turbowish_model::snapshot::slowest::{AWAIT, NOT_RECORDED, WHY_NOT_RECORDED};
 use turbowish_model::snapshot::units;
 use turbowish_model::snapshot::{Place, ProcRow, SlowestRow};
 
@@ -39,6 +39,7 @@ pub(super) fn sentence(row: &ProcRow, beside: &DetailContext<'_>) -> Option<Rich
         let share = units::share(most.share_ppm.saturating_mul(1_000));
         let at = match most.part.as_str() {
             AWAIT => format!("at {} {}", short(&most.place), expression(most)),
+            NOT_RECORDED => format!("{NOT_RECORDED}, {WHY_NOT_RECORDED}"),
             part => part.to_owned(),
         };
         text = format!("{text}{share}% {at}");
@@ -55,7 +56,10 @@ fn short(place: &Place) -> String {
 }
 
 fn expression(part: &SlowestRow) -> String {
-    one_line(&part.place.expr).to_string()
+    match part.part.as_str() {
+        NOT_RECORDED => WHY_NOT_RECORDED.to_owned(),
+        _ => one_line(&part.place.expr).to_string(),
+    }
 }
 
 /// What the slowest calls did, and what all calls did.
@@ -115,7 +119,7 @@ fn cells(part: &SlowestRow, beside: &DetailContext<'_>) -> Vec<RichLine> {
 
 #[cfg(test)]
 mod tests {
-    use turbowish_model::snapshot::slowest::{NOT_RECORDED, RUNNING};
+    use turbowish_model::snapshot::slowest::RUNNING;
 
     use super::*;
 
@@ -169,10 +173,10 @@ mod tests {
         ];
         let expected = [
             "  slowest 13 of 1084 calls, 1.25 s or longer: 98.3% at db.rs:41 self.db.lock()",
-            "  SLOWEST CALLS     EXPRESSION       TIME    % ALL% WAIT p50",
-            "  src/db.rs:41:9-33 self.db.lock() 9.83 s 98.3 41.2        -",
-            "  running                           120ms  1.2    ?        -",
-            "  not recorded                     50.0ms  0.5    ?        -",
+            "  SLOWEST CALLS     EXPRESSION                TIME    % ALL% WAIT p50",
+            "  src/db.rs:41:9-33 self.db.lock()          9.83 s 98.3 41.2        -",
+            "  running                                    120ms  1.2    ?        -",
+            "  not recorded      calls not followed then 50.0ms  0.5    ?        -",
         ];
         assert_eq!(lines(&rows), expected);
     }

@@ -15,6 +15,9 @@ pub(crate) const GUTTER: usize = 3;
 
 /// From this width on the header's five facts share two lines, and bars are long.
 const WIDE: u16 = 160;
+
+/// From this width on, tables of names have bars, too.
+const ROOMY: u16 = 100;
 const LOW: u16 = 20;
 /// From this width on the header has a line with trends.
 const TREND: u16 = 100;
@@ -272,7 +275,14 @@ pub(crate) fn columns_hidden_right(table: &dyn AnyTable, width: u16) -> bool {
 }
 
 fn placed(table: &dyn AnyTable, width: u16) -> Vec<Placed> {
-    let times = if width >= WIDE { 2 } else { 1 };
+    let faces = table.faces();
+    let is_name = |face: &Face| face.unit == Unit::Text && face.rank == 0;
+    let times = match width {
+        WIDE.. => 2,
+        // Names are worth more than a bar.
+        ..ROOMY if faces.iter().skip(1).any(is_name) => 0,
+        _ => 1,
+    };
     let place = |(index, face): (usize, Face)| Placed {
         index,
         width: face.width,
@@ -280,7 +290,7 @@ fn placed(table: &dyn AnyTable, width: u16) -> Vec<Placed> {
         gap: 1,
         face,
     };
-    table.faces().into_iter().enumerate().map(place).collect()
+    faces.into_iter().enumerate().map(place).collect()
 }
 
 fn fits(used: &mut usize, column: &Placed, room: usize) -> bool {

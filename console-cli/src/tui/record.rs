@@ -203,10 +203,12 @@ impl Record {
     pub(crate) fn find(&mut self, beside: &DetailContext<'_>) -> bool {
         let found = match &self.subject {
             Link::Alert(..) => {
-                let alert = beside
-                    .alerts
-                    .iter()
-                    .find(|a| Link::alert(a) == self.subject);
+                let alerts = beside.alerts.iter();
+                let same = alerts.clone().find(|a| Link::alert(a) == self.subject);
+                let alert = same.or_else(|| {
+                    let mut alerts = alerts;
+                    alerts.find(|alert| self.alert().is_some_and(|kept| alert.has_replaced(kept)))
+                });
                 alert.map(|alert| RecordRow::Alert(Box::new(alert.clone())))
             }
             Link::Proc(path) => {
@@ -229,6 +231,7 @@ impl Record {
         match (&mut self.subject, &kept) {
             (Link::Task { id, .. }, RecordRow::Task(row)) => *id = Some(row.id),
             (Link::Resource { id, .. }, RecordRow::Resource(row)) => *id = Some(row.id),
+            (subject @ Link::Alert(..), RecordRow::Alert(alert)) => *subject = Link::alert(alert),
             _ => {}
         }
         self.kept = kept;

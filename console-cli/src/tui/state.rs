@@ -192,7 +192,7 @@ pub(crate) struct State {
     pub(crate) visit: Navigation,
     /// Processes that can be watched; `None` until they have been listed.
     pub(crate) listed: Option<Vec<Listed>>,
-    /// The error of the last action, shown until the next key.
+    /// The error of the last action, shown for some seconds, or until the next key.
     pub(crate) notice: Option<String>,
 }
 

@@ -33,14 +33,46 @@ pub(crate) use self::record::problem;
 /// Delay of new data after a key press, so that rows never move while the user types.
 const QUIET_NS: u64 = 300_000_000;
 
-/// Time after a key press in which rows keep their order, as in htop: only their values change.
+/// Time after a move of the cursor in which rows keep their order: only their values change.
 const STEADY_NS: u64 = 2_000_000_000;
+
+/// Time for which the message of a success is shown.
+const NEWS_NS: u64 = 5_000_000_000;
+
+/// Time for which the message of a failure is shown.
+const NOTICE_NS: u64 = 10_000_000_000;
 
 /// Applies a message to the state.
 pub(crate) fn update(state: &mut State, message: Message) -> Option<Effect> {
+    let before = (state.notice.clone(), state.visit.news.clone());
     let effect = apply(state, message);
+    note_message(state, &before);
     pane::settle(state);
     effect
+}
+
+/// Notes when a message came.
+fn note_message(state: &mut State, before: &(Option<String>, Option<String>)) {
+    if state.notice.is_none() && state.visit.news.is_none() {
+        state.pending.told_ns = None;
+    } else if state.pending.told_ns.is_none()
+        || (&state.notice, &state.visit.news) != (&before.0, &before.1)
+    {
+        state.pending.told_ns = Some(state.now.mono_ns);
+    }
+}
+
+/// Removes a message that was there long enough: it covers the alert line.
+fn clear_message(state: &mut State) {
+    let told = match state.notice {
+        Some(_) => NOTICE_NS,
+        None => NEWS_NS,
+    };
+    let since = state.pending.told_ns;
+    if since.is_some_and(|since| state.now.mono_ns.saturating_sub(since) >= told) {
+        state.notice = None;
+        state.visit.news = None;
+    }
 }
 
 fn apply(state: &mut State, message: Message) -> Option<Effect> {
@@ -49,6 +81,7 @@ fn apply(state: &mut State, message: Message) -> Option<Effect> {
         Message::Resize(width, height) => state.size = (width, height),
         Message::Tick(now) => {
             state.now = now;
+            clear_message(state);
             mute::prune(state);
             arrival::show_held(state);
         }
@@ -119,6 +152,7 @@ fn touched(state: &mut State) {
     state.pending.key_ns = Some(state.now.mono_ns);
     state.notice = None;
     state.visit.news = None;
+    state.pending.told_ns = None;
 }
 
 /// Performs an action on a table, or wherever no more specific scope handles it.
@@ -244,6 +278,7 @@ fn invert(state: &mut State) {
 
 /// Sorts the available rows at once, and requests the same order from the process.
 fn sort(state: &mut State, order: Order) {
+    state.pending.moved_ns = None;
     let context = state.context();
     state.table_mut().sort(order, &context);
 }
@@ -292,6 +327,15 @@ fn move_selection(state: &mut State, action: Action) {
         None => return,
     };
     state.table_mut().select(to, height);
+    state.pending.moved_ns = Some(state.now.mono_ns);
+}
+
+/// Sorts the open table if it has kept its order while the cursor moved.
+fn resort(state: &mut State) {
+    if state.record.is_none() {
+        let order = state.table().order().clone();
+        sort(state, order);
+    }
 }
 
 /// The distance that an action moves.
@@ -320,6 +364,7 @@ fn stride(action: Action, height: usize) -> Option<Stride> {
 fn freeze(state: &mut State) {
     if state.pending.frozen_ns.take().is_some() {
         state.pending.key_ns = None;
+        state.pending.moved_ns = None;
         arrival::show_held(state);
     } else if state.shown.is_some() {
         state.pending.frozen_ns = Some(state.now.mono_ns);

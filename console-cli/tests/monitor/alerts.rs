@@ -3,7 +3,7 @@
 
 use turbowish_model::snapshot::Place;
 use turbowish_model::snapshot::alert::{
-    Alert, Behind, Occurrence, Party, PartyKind, Point, Severity, Step,
+    Alert, Behind, BehindWait, Occurrence, Party, PartyKind, Point, Severity, Step,
 };
 use turbowish_model::snapshot::pitfall::Pitfall;
 
@@ -115,6 +115,7 @@ pub(crate) fn deadlock() -> Alert {
         behind: Behind {
             tasks: behind,
             unlisted: 0,
+            ..Behind::default()
         },
         why: "No task in the cycle can run until another one in it does. None was woken.".to_owned(),
         fixes: vec![
@@ -150,6 +151,7 @@ pub(crate) fn futurelock() -> Alert {
         behind: Behind {
             tasks: vec![task(4, "expiry")],
             unlisted: 50,
+            ..Behind::default()
         },
         why: "snapshot keeps kv::snapshot::write alive but does not poll it, so mutex db stays with that future. Meanwhile snapshot polls kv::snapshot::report, which waits for mutex db.".to_owned(),
         fixes: vec![
@@ -188,6 +190,20 @@ pub(crate) fn stall(at_unix_ns: u64) -> Alert {
         behind: Behind {
             tasks: vec![task(21, "conn:51011"), task(22, "conn:51012"), task(4, "expiry")],
             unlisted: 0,
+            waits: vec![
+                BehindWait {
+                    at: point("kv::conn::serve", (84, 9, 22), "self.db.lock()"),
+                    tasks: 3,
+                    longest_ns: 14 * TENTH,
+                    asleep: false,
+                },
+                BehindWait {
+                    at: point("kv::stats::sample", (21, 9, 20), "sleep(PERIOD)"),
+                    tasks: 12,
+                    longest_ns: 15 * TENTH,
+                    asleep: true,
+                },
+            ],
         },
         why: "A poll must return quickly: w1 runs no other task until this one returns.".to_owned(),
         fixes: vec![
@@ -196,6 +212,7 @@ pub(crate) fn stall(at_unix_ns: u64) -> Alert {
         holds: false,
         began_unix_ns: ended - 15 * TENTH,
         ended_unix_ns: Some(ended),
+        unpolled_ns: 14 * TENTH,
         times: 3,
         last_unix_ns: Some(ended),
         recent: [(815, 12, 2), (415, 21, 250), (15, 15, 3)]

@@ -249,8 +249,9 @@ impl ClassReading {
     }
 }
 
-/// How often calls of one proc may be recorded between two ticks of the reader, at least.
-pub const SLOW_BUDGET: u32 = 256;
+/// How often calls of one proc may be recorded between two ticks of the reader, at least: hundreds
+/// of calls end together when a lock is released for which all of them have waited.
+pub const SLOW_BUDGET: u32 = 1_024;
 /// The same, until the reader has seen the proc.
 const EARLY_BUDGET: u32 = 64;
 

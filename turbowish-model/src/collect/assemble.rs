@@ -13,7 +13,7 @@ use crate::account::task::{Pause, TaskMeta, TaskReading};
 use crate::account::time::Scale;
 use crate::collect::history::{Totals, Trend, Window};
 use crate::snapshot::UNSEEN;
-use crate::snapshot::expression::{awaits_a_timer, awaits_an_item};
+use crate::snapshot::expression::{awaits_a_notice, awaits_a_timer, awaits_an_item};
 use crate::snapshot::quantile::Distribution;
 use crate::snapshot::{
     AwaitRow, Caller, PauseRow, Place, PollRow, ProcRow, Spot, StackRow, TaskParts, TaskRow,
@@ -55,6 +55,8 @@ pub enum IdleWait {
     Timer,
     /// An item of a channel.
     Item,
+    /// A notification.
+    Notice,
 }
 
 impl IdleWait {
@@ -62,14 +64,17 @@ impl IdleWait {
         match self {
             Self::Timer => "timer",
             Self::Item => "recv",
+            Self::Notice => "event",
         }
     }
 
-    /// Whether nothing else is awaited there, as the text shows.
-    fn is_all_of(self, place: &Place) -> bool {
+    /// Whether nothing else is awaited there, as the text shows; of a notification, whether it has
+    /// never come in the window: one that has come was perhaps slow.
+    fn is_all_of(self, place: &Place, waited: u64) -> bool {
         match self {
             Self::Timer => awaits_a_timer(&place.expr),
             Self::Item => awaits_an_item(&place.expr),
+            Self::Notice => waited == 0 && awaits_a_notice(&place.expr),
         }
     }
 }
@@ -297,7 +302,9 @@ impl<N: Names> Assembly<'_, N> {
                 let longest = longest.filter(|wait| wait.waited > 0 && wait.waited == site.longest);
                 let recent = grown.known_longest();
                 let ago = |wait: LongestWait| self.ago(wait.end);
-                let idle = idle(id, slot as u16).filter(|idle| idle.is_all_of(&place));
+                let await_wait = self.waits(grown);
+                let idle = idle(id, slot as u16);
+                let idle = idle.filter(|idle| idle.is_all_of(&place, await_wait.n));
                 AwaitRow {
                     proc: String::from(name.path),
                     place,
@@ -310,7 +317,7 @@ impl<N: Names> Assembly<'_, N> {
                     max_wait_task: longest.and_then(|wait| task(wait.task)),
                     share_ppm: ratio_ppm(waited, yielded(window)),
                     cancelled: grown.cancelled,
-                    await_wait: self.waits(grown),
+                    await_wait,
                     wait_max_ns: recent.map(|wait| self.scale.ns(wait.waited)),
                     wait_max_ago_ns: recent.map(ago),
                     wait_max_task: recent.and_then(|wait| task(wait.task)),

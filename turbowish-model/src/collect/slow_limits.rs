@@ -11,8 +11,9 @@ use crate::ordered::Map;
 
 /// One call in so many is followed.
 const ONE_IN: u64 = 20;
-/// Calls per tick that are followed in any case: 40 a second.
-const PER_TICK: u64 = 10;
+/// Calls per tick that are followed in any case, from their first poll on: 256 a second. Where all
+/// calls wait about as long, the long wait is over before a call is known to be a slow one.
+const PER_TICK: u64 = 64;
 /// Ticks after which the older half of the calls is forgotten: five seconds.
 const HALF: u64 = 20;
 
@@ -128,6 +129,8 @@ mod tests {
     fn few_calls_are_all_followed_and_of_many_one_in_twenty() {
         let mut limits = SlowLimits::default();
         assert_eq!(age(&mut limits, &[(1_000, 10)]), 1);
+        // As many as a pool serves that all calls wait for.
+        assert_eq!(age(&mut limits, &[(1_000, 50), (9_000, 4)]), 1);
         let mut limits = SlowLimits::default();
         let many = [(1_000, 990), (50_000, 40), (90_000, 10)];
         let from = age(&mut limits, &many);

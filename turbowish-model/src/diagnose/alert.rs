@@ -8,6 +8,7 @@
 //! follows from another one is folded under it: for example, tasks behind a deadlock that hold
 //! their locks for long. A rule never reports what it would have to guess.
 
+mod asleep;
 mod detector;
 mod finding;
 mod fold;

@@ -95,6 +95,10 @@ row! {
             row.behind.unlisted = value.as_u64()?.saturating_sub(listed);
             Some(())
         });
+        + behind_waits(
+            |row| row.behind.waits.spell(),
+            |row, value| put(&mut row.behind.waits, value)
+        );
         /// The reason.
         why: String [first];
         /// Possible fixes, independent of each other.
@@ -190,6 +194,26 @@ pub struct Behind {
     pub tasks: Vec<Party>,
     /// Number of further waiting tasks.
     pub unlisted: u64,
+    /// Where they waited, most tasks first, at most [`BEHIND_WAITS`]; then those that were asleep.
+    pub waits: Vec<BehindWait>,
+}
+
+/// Maximum length of [`Behind::waits`].
+pub const BEHIND_WAITS: usize = 8;
+
+/// The await point at which tasks stood behind an alert.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BehindWait {
+    /// The await point, and its proc.
+    pub at: Point,
+    /// Number of tasks that stood there.
+    pub tasks: u64,
+    /// The longest of their waits, as far as it lies within the alert.
+    pub longest_ns: u64,
+    /// Nothing woke them while the poll of the alert was in progress, and they were polled when it
+    /// had ended. Whether they were due before is not known; they are not part of the number of
+    /// tasks that wait because of the alert.
+    pub asleep: bool,
 }
 
 impl Alert {
@@ -197,6 +221,17 @@ impl Alert {
     #[must_use]
     pub const fn is_over(&self) -> bool {
         self.ended_unix_ns.is_some()
+    }
+
+    /// Whether the alert is over and describes a later time than `earlier`, which was one of its
+    /// times.
+    #[must_use]
+    pub fn has_replaced(&self, earlier: &Self) -> bool {
+        let began = earlier.began_unix_ns;
+        self.is_over()
+            && self.pitfall == earlier.pitfall
+            && began != 0
+            && self.recent.iter().any(|time| time.began_unix_ns == began)
     }
 
     /// Start of the alert on the wall clock, in a snapshot taken at `at_unix_ns`.

@@ -34,8 +34,9 @@ row! {
             |row, value| put(&mut row.place.end_column, value)
         );
         + expr(|row| row.place.expr.spell(), |row, value| put(&mut row.place.expr, value));
-        /// What the root of a task waits for here in a loop: `timer` or `recv`. Empty: something
-        /// else, or it is not known.
+        /// What the root of a task waits for here in a loop: `timer` or `recv`; or `event`, if no
+        /// wait for a notification ended here in the window. Empty: something else, or it is not
+        /// known.
         idle: String [first];
         /// Polls that ended pending here.
         waits: u64 [sum];
@@ -111,7 +112,7 @@ static COLUMNS: [Column<AwaitRow>; 14] = [
     Heading::new("idle", "IDLE", Text)
         .width(5)
         .rank(2)
-        .meaning("timer or recv: the root of a task waits for it here in a loop")
+        .meaning("timer or recv: the root of a task waits for it here in a loop; event: for a notification that never came in the window")
         .fields(&["idle"])
         .read(|row, _| Value::Text(Cow::Borrowed(&row.idle))),
     Heading::new("waits", "WAITS", Count)

@@ -15,6 +15,9 @@ pub const EARLIER: &str = "earlier polls";
 /// `behind` where there was no room for the root function.
 pub const OTHER: &str = "other functions";
 
+/// Precedes `behind` in the table if that is the victim's own function.
+const OTHERS: &str = "others of ";
+
 row! {
     $ delay_row
 
@@ -46,9 +49,14 @@ static COLUMNS: [Column<DelayRow>; 6] = [
     Heading::new("behind", "BEHIND", Text)
         .width(24)
         .rank(0)
-        .meaning("path of the root proc that the worker polled meanwhile")
+        .meaning("path of the root proc that the worker polled meanwhile; others of: other tasks of the victim's function")
         .fields(&["behind"])
-        .read(|row, _| Value::Text(Cow::Borrowed(&row.behind))),
+        .read(|row, _| {
+            Value::Text(match row.is_own() {
+                true => Cow::Owned(alloc::format!("{OTHERS}{}", row.behind)),
+                false => Cow::Borrowed(&row.behind),
+            })
+        }),
     Heading::new("time", "TIME", Duration)
         .width(7)
         .rank(0)
@@ -74,6 +82,14 @@ static COLUMNS: [Column<DelayRow>; 6] = [
         .fields(&["ready_ns"])
         .read(|row, _| Value::Duration(row.ready_ns)),
 ];
+
+impl DelayRow {
+    /// Whether the tasks were delayed by others of the same function.
+    #[must_use]
+    pub fn is_own(&self) -> bool {
+        self.victim == self.behind && self.victim != OTHER
+    }
+}
 
 impl Row for DelayRow {
     const OWN_ORDER: &'static str = "time";
@@ -105,5 +121,28 @@ impl Row for DelayRow {
 
     fn search(&self, found: &mut dyn FnMut(&str) -> bool) -> bool {
         found(&self.victim) || found(&self.behind)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::string::String;
+
+    use super::{DelayRow, OTHER};
+    use crate::snapshot::column::cell;
+
+    #[test]
+    fn a_function_is_behind_others_of_it_and_not_behind_itself() {
+        let check = |victim: &str, behind: &str, expected: &str| {
+            let row = DelayRow {
+                victim: String::from(victim),
+                behind: String::from(behind),
+                ..DelayRow::default()
+            };
+            assert_eq!(cell(&row, "behind"), expected);
+        };
+        check("kv::serve", "kv::serve", "others of kv::serve");
+        check("kv::serve", "kv::compact", "kv::compact");
+        check(OTHER, OTHER, OTHER);
     }
 }

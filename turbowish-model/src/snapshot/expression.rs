@@ -51,6 +51,11 @@ pub(crate) fn awaits_an_item(expr: &str) -> bool {
     last_method(expr).is_some_and(|method| matches!(method, "recv" | "recv_many"))
 }
 
+/// Whether the expression is a call that waits for a notification, with nothing around it.
+pub(crate) fn awaits_a_notice(expr: &str) -> bool {
+    last_method(expr) == Some("notified")
+}
+
 /// Methods that wait for a resource.
 const METHODS: &[&str] = &[
     "acquire",

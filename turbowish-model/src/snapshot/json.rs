@@ -242,6 +242,7 @@ fn fact(out: &mut Writer, fact: &FieldValue<'_>, shape: &Options) {
         FieldValue::Point(point) => or_null(out, *point, alerts::point),
         FieldValue::Steps(alert) => alerts::steps(out, alert),
         FieldValue::Occurrences(times) => out.array(times, alerts::occurrence),
+        FieldValue::BehindWaits(waits) => out.array(waits, alerts::behind_wait),
     }
 }
 

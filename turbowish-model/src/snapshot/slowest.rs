@@ -25,6 +25,8 @@ pub const UNSTARTED: &str = "not started";
 pub const OTHER_AWAITS: &str = "other awaits";
 /// `part` of the time of which nothing is known.
 pub const NOT_RECORDED: &str = "not recorded";
+/// Why nothing is known of it: the calls were not slow yet, or there was no room.
+pub const WHY_NOT_RECORDED: &str = "calls not followed then";
 
 row! {
     $ slowest_row
@@ -101,9 +103,10 @@ static COLUMNS: [Column<SlowestRow>; 11] = [
     Heading::new("expr", "EXPRESSION", Text)
         .width(23)
         .rank(1)
-        .meaning("awaited expression, without .await")
+        .meaning("awaited expression, without .await; why the time is not recorded")
         .fields(&["expr"])
         .read(|row, _| match row.place.file.is_empty() {
+            true if row.part == NOT_RECORDED => Value::Text(Cow::Borrowed(WHY_NOT_RECORDED)),
             true => Value::Blank,
             false => expression(&row.place),
         }),

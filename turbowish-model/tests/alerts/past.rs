@@ -6,6 +6,7 @@ use turbowish_model::diagnose::situation::{Proc, Wake};
 use turbowish_model::snapshot::TaskState;
 use turbowish_model::snapshot::alert::{Alert, PartyKind, RECENT_KEPT};
 use turbowish_model::snapshot::column::cell;
+use turbowish_model::snapshot::pitfall::Pitfall;
 
 use crate::play::{Play, UNIX};
 use crate::polls::{hog, polls};
@@ -243,6 +244,76 @@ fn a_stall_in_which_nothing_else_was_polled_says_so() {
     check(Some(1_200), 0, title);
     // Unknown.
     check(None, 0, title);
+}
+
+/// Tasks that stood still and were woken once it was over: one that was polled, one that has ended.
+#[test]
+fn those_that_were_woken_when_a_stall_had_ended_are_told() {
+    let mut stage = stage_with_lock();
+    stage.task("polled", "conn.rs:5 sleep()").polls = 3;
+    stage.task("ended", "conn.rs:5 sleep()").polls = 4;
+    stage.task("idle", "conn.rs:6 read()").polls = 5;
+    stage.mutex("pool");
+    stage.locks("ended", "pool");
+    for name in ["polled", "ended", "idle"] {
+        stage.get(name).since = START + 200 * MS;
+    }
+    let mut at_rest = None;
+    let mut play = Play::new(stage);
+    play.until(5_000, |stage, ms| {
+        stall(stage, ms, (0, 1_480));
+        stage.situation.workers[1].last_event = Some(START);
+        if ms == 500 {
+            // At rest: nothing has happened to it since the situation before.
+            let tasks = &mut stage.situation.tasks;
+            let at = tasks.iter().position(|task| task.name == "polled");
+            at_rest = at.map(|at| tasks.remove(at));
+        }
+        if ms == 1_500 {
+            stage.on("db").holders.clear();
+            stage.on("pool").holders.clear();
+            stage.situation.tasks.retain(|task| task.name != "ended");
+            let mut polled = at_rest.take().expect("it was removed");
+            polled.polls += 1;
+            stage.situation.tasks.push(polled);
+        }
+    });
+    let mut past = play.past().into_iter();
+    let alert = past.find(|alert| alert.pitfall == Pitfall::BlockedWorker);
+    let alert = alert.expect("it is over");
+    let waits: Vec<_> = alert
+        .behind
+        .waits
+        .iter()
+        .map(|wait| {
+            let place = wait.at.place.as_ref().expect("a place");
+            (place.line, wait.tasks, wait.longest_ns / MS, wait.asleep)
+        })
+        .collect();
+    let asleep = (5, 1, 1_280, true);
+    assert_eq!(waits, [(2, 1, 1_250, false), asleep, asleep]);
+    assert!(
+        alert.why.contains(" No other task was woken meanwhile"),
+        "{}",
+        alert.why
+    );
+}
+
+/// A worker that is free comes to what is woken: then it is not the timers that stand still.
+#[test]
+fn what_is_woken_and_not_polled_does_not_wait_for_a_timer() {
+    let mut stage = stage();
+    let woken = stage.task("woken", "conn.rs:1 read()");
+    (woken.state, woken.since) = (TaskState::Ready, START + 100 * MS);
+    let mut play = Play::new(stage);
+    play.until(1_250, |stage, ms| {
+        stall(stage, ms, (0, 9_000));
+        stage.situation.workers[1].last_event = Some(START);
+    });
+    let alert = &play.last[0];
+    assert!(alert.unpolled_ns > 0);
+    assert!(!alert.why.contains("woken"), "{}", alert.why);
+    assert_eq!(alert.behind.waits.len(), 1);
 }
 
 /// It says so while the poll lasts, too; not if another worker is in a short poll.

@@ -1,5 +1,6 @@
 //! Idle waits: await points at which the root of a task waits again and again for a timer, or for
-//! an item of a channel. What a future waits for is known for instrumented primitives only.
+//! an item of a channel; or, perhaps once, for a notification. What a future waits for is known for
+//! instrumented primitives only.
 
 use std::collections::BTreeMap;
 
@@ -39,11 +40,15 @@ impl IdleWaits {
     pub(super) fn look(&mut self, resources: &[Reading]) {
         self.looks += 1;
         resource::each_timer(|timer| self.add(timer.who, timer.since, IdleWait::Timer));
-        let is_channel = |reading: &&Reading| matches!(reading.kind, Kind::Mpsc | Kind::Broadcast);
-        for reading in resources.iter().filter(is_channel) {
+        for reading in resources {
+            let (role, what) = match reading.kind {
+                Kind::Mpsc | Kind::Broadcast => (Role::Receive, IdleWait::Item),
+                Kind::Notify => (Role::Wait, IdleWait::Notice),
+                _ => continue,
+            };
             let waiters = reading.waiters.iter();
-            for waiter in waiters.filter(|waiter| waiter.role == Role::Receive) {
-                self.add(waiter.who, waiter.since, IdleWait::Item);
+            for waiter in waiters.filter(|waiter| waiter.role == role) {
+                self.add(waiter.who, waiter.since, what);
             }
         }
     }
@@ -75,7 +80,7 @@ impl IdleWaits {
 
     /// What is awaited at an await point.
     pub(super) fn at(&self, proc: u32, site: u16) -> Option<IdleWait> {
-        let wait = self.by_site.get(&(proc, site)).filter(|wait| wait.again)?;
-        Some(wait.what)
+        let wait = self.by_site.get(&(proc, site))?;
+        (wait.again || wait.what == IdleWait::Notice).then_some(wait.what)
     }
 }

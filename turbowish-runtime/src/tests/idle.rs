@@ -9,6 +9,7 @@ use turbowish_model::query::{Query, Rows};
 use super::stage::{advance, alone};
 use super::wakers::armed;
 use crate::monitor::Monitor;
+use crate::sync::Notify;
 use crate::sync::mpsc::{Receiver, channel};
 use crate::time::{sleep, timeout};
 
@@ -78,6 +79,36 @@ async fn takes(mut items: Receiver<u8>) {
         assert_eq!(item, 1);
         sleep(Duration::from_millis(10)).await;
     }
+}
+
+#[turbowish::instrument]
+async fn listens(notify: &Notify) {
+    notify.notified().await;
+    notify.notified().await;
+}
+
+/// A task that waits for a notification is idle until one comes: then the wait was perhaps slow.
+#[test]
+fn a_root_that_waits_for_a_notification() {
+    let _alone = alone();
+    let monitor = armed();
+    let notify = Notify::new();
+    let mut listens = pin!(listens(&notify));
+    let mut cx = Context::from_waker(Waker::noop());
+    let mut look = || {
+        advance(1_000_000_000);
+        assert!(listens.as_mut().poll(&mut cx).is_pending());
+        monitor.look_for_idle();
+        idle(&monitor)
+    };
+    assert_eq!(look(), ["listens notify.notified() event"]);
+    notify.notify_one();
+    let expected = [
+        "listens notify.notified() ",
+        "listens notify.notified() event",
+    ];
+    assert_eq!(look(), expected);
+    monitor.disarm();
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Alerts: `behind` of the model is two fields of the message.
+//! Alerts: `behind` of the model is three fields of the message.
 
 use turbowish_model::snapshot::alert::{Alert, Behind};
 
@@ -44,6 +44,7 @@ impl From<Alert> for proto::Alert {
             steps: steps.send(),
             behind: behind.tasks.send(),
             behind_unlisted: behind.unlisted,
+            behind_waits: behind.waits.send(),
             why,
             fixes,
             began_unix_ns,
@@ -75,6 +76,7 @@ impl TryFrom<proto::Alert> for Alert {
             behind: Behind {
                 tasks: Mirror::receive(alert.behind, "Alert.behind")?,
                 unlisted: alert.behind_unlisted,
+                waits: Mirror::receive(alert.behind_waits, "Alert.behind_waits")?,
             },
             why: alert.why,
             fixes: alert.fixes,

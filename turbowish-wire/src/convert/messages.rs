@@ -2,7 +2,9 @@
 
 use turbowish_model::account::resource::{Kind, Role};
 use turbowish_model::query::{Query, Rows};
-use turbowish_model::snapshot::alert::{Occurrence, Party, PartyKind, Point, Severity, Step};
+use turbowish_model::snapshot::alert::{
+    BehindWait, Occurrence, Party, PartyKind, Point, Severity, Step,
+};
 use turbowish_model::snapshot::combinator::Combinator;
 use turbowish_model::snapshot::{
     Accounting, Aim, AwaitRow, Caller, Claim, CounterRow, DelayRow, HolderRow, IntentRow,
@@ -49,6 +51,7 @@ mirror!(Claim = Claim { resource_id resource role amount since_ns at });
 mirror!(Party = Party { kind id name });
 mirror!(Point = AlertPoint { proc place });
 mirror!(Step = AlertStep { task point since on how });
+mirror!(BehindWait = BehindWait { at tasks longest_ns asleep });
 mirror!(Occurrence = Occurrence { began_unix_ns held_ns behind_count });
 mirror!(Overhead = OwnCost { ppm monitor_ppm poll_ps wake_ps counter_ps resource_ps });
 mirror!(Process = Process {

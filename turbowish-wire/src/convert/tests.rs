@@ -5,7 +5,7 @@ use prost::Message;
 use turbowish_model::account::resource::{Kind, Role};
 use turbowish_model::query::{Query, Rows};
 use turbowish_model::snapshot::alert::{
-    Alert, Behind, Occurrence, Party, PartyKind, Point, Severity, Step,
+    Alert, Behind, BehindWait, Occurrence, Party, PartyKind, Point, Severity, Step,
 };
 use turbowish_model::snapshot::combinator::Combinator;
 use turbowish_model::snapshot::json::{Parsed, Record};
@@ -360,6 +360,12 @@ impl Distinct {
             behind: Behind {
                 tasks: vec![self.party(PartyKind::Task)],
                 unlisted: self.number(),
+                waits: vec![BehindWait {
+                    at: self.point(true),
+                    tasks: self.number(),
+                    longest_ns: self.number(),
+                    asleep: nth.is_multiple_of(2),
+                }],
             },
             why: self.text(),
             fixes: vec![self.text(), self.text()],

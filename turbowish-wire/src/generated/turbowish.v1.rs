@@ -1091,6 +1091,25 @@ pub struct Alert {
     /// How long no other covered poll ran on any thread, at least; 0 if others ran, or if that is not known.
     #[prost(uint64, tag = "21")]
     pub unpolled_ns: u64,
+    /// Where the tasks behind it waited, most tasks first.
+    #[prost(message, repeated, tag = "22")]
+    pub behind_waits: ::prost::alloc::vec::Vec<BehindWait>,
+}
+/// The await point at which tasks stood behind an alert.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct BehindWait {
+    /// Where.
+    #[prost(message, optional, tag = "1")]
+    pub at: ::core::option::Option<AlertPoint>,
+    /// How many tasks.
+    #[prost(uint64, tag = "2")]
+    pub tasks: u64,
+    /// The longest of their waits, as far as it lies within the alert.
+    #[prost(uint64, tag = "3")]
+    pub longest_ns: u64,
+    /// Nothing woke them while the poll of the alert lasted, and they were polled when it had ended.
+    #[prost(bool, tag = "4")]
+    pub asleep: bool,
 }
 /// One of the times that an alert held.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
@@ -2719,6 +2738,20 @@ impl crate::weight::Weighed for Alert {
                 (12, Field::Many(<Party as Weighed>::shape)),
                 (15, Field::Texts),
                 (20, Field::Many(<Occurrence as Weighed>::shape)),
+                (22, Field::Many(<BehindWait as Weighed>::shape)),
+            ],
+        };
+        &SHAPE
+    }
+}
+impl crate::weight::Weighed for BehindWait {
+    fn shape() -> &'static crate::weight::Shape {
+        #[allow(unused_imports)]
+        use crate::weight::{Field, Weighed};
+        static SHAPE: crate::weight::Shape = crate::weight::Shape {
+            bytes: ::core::mem::size_of::<BehindWait>(),
+            fields: &[
+                (1, Field::One(<AlertPoint as Weighed>::shape)),
             ],
         };
         &SHAPE

@@ -1,28 +1,76 @@
-//! Tasks that wait because of an alert. Names that differ only in a number are grouped.
+//! Tasks that wait because of an alert, and where they stand. Names that differ only in a number
+//! are grouped.
 
 use std::collections::BTreeMap;
 
-use turbowish_model::snapshot::alert::{Alert, PartyKind};
+use turbowish_model::snapshot::alert::{Alert, BehindWait, PartyKind};
+use turbowish_model::snapshot::report::one_line;
 use turbowish_model::snapshot::units;
 
 use super::AlertContext;
 use crate::detail::rich_line::RichLine;
+use crate::text;
 
-/// ` BEHIND IT  47 tasks wait: 46 conn:*, expiry`
+const LABEL: &str = " BEHIND IT  ";
+
+/// ` BEHIND IT  47 tasks wait: 46 conn:*, expiry`, and below it where they do.
 pub(super) fn lines(alert: &Alert, around: &AlertContext<'_>) -> Vec<RichLine> {
     let mut lines = waiting(alert, around);
+    lines.extend(places(alert, around, false));
     // Without a poll nothing is woken, so this is not in the number of tasks.
     if alert.unpolled_ns > 0 {
         let time = around.time(alert.unpolled_ns);
-        let label = if lines.is_empty() {
-            " BEHIND IT  "
-        } else {
-            "            "
-        };
         let text = format!("nothing else that is covered was polled for {time}+");
-        lines.extend(around.labelled(label, &text));
+        lines.extend(around.labelled(label(&lines), &text));
+    }
+    let asleep = alert.behind.waits.iter().filter(|wait| wait.asleep);
+    let count: u64 = asleep.map(|wait| wait.tasks).sum();
+    if count > 0 {
+        let (tasks, were) = match count {
+            1 => ("task", "was"),
+            _ => ("tasks", "were"),
+        };
+        let text = format!(
+            "{} {tasks} stood still, and {were} woken when it had ended:",
+            units::count(count)
+        );
+        lines.extend(around.labelled(label(&lines), &text));
+        lines.extend(places(alert, around, true));
     }
     lines.into_iter().map(RichLine::from).collect()
+}
+
+/// The label on the first line, blanks on others.
+const fn label(lines: &[String]) -> &'static str {
+    match lines {
+        [] => LABEL,
+        _ => "            ",
+    }
+}
+
+/// `  1.48 s+  252 at shop.rs:57:9-34 shop.catalog.lock()`: the longest wait, and how many tasks.
+fn places(alert: &Alert, around: &AlertContext<'_>, asleep: bool) -> Vec<String> {
+    let waits = alert.behind.waits.iter();
+    let waits: Vec<&BehindWait> = waits.filter(|wait| wait.asleep == asleep).collect();
+    let counts = waits.iter().map(|wait| units::count(wait.tasks));
+    let counts: Vec<String> = counts.collect();
+    let widest = counts.iter().map(|count| text::width(count)).max();
+    let line = |(wait, count): (&&BehindWait, &String)| {
+        // As long as the poll had not ended, they waited on.
+        let more = if asleep { " " } else { "+" };
+        let time = format!("{}{more}", around.time(wait.longest_ns));
+        let count = text::right(count, widest.unwrap_or(0));
+        format!("{:12}{time:>8} {count} {}", "", stands(wait, around))
+    };
+    waits.iter().zip(&counts).map(line).collect()
+}
+
+/// `at shop.rs:57:9-34 shop.catalog.lock()`, or the function if the await point is not known.
+fn stands(wait: &BehindWait, around: &AlertContext<'_>) -> String {
+    match &wait.at.place {
+        Some(place) => format!("at {} {}", around.place(place), one_line(&place.expr)),
+        None => format!("in {}", wait.at.proc),
+    }
 }
 
 fn waiting(alert: &Alert, around: &AlertContext<'_>) -> Vec<String> {
@@ -48,7 +96,7 @@ fn waiting(alert: &Alert, around: &AlertContext<'_>) -> Vec<String> {
     if !groups.is_empty() {
         text += &format!(": {}", groups.join(", "));
     }
-    around.labelled(" BEHIND IT  ", &text)
+    around.labelled(LABEL, &text)
 }
 
 /// `46 conn:*`, `expiry`: the largest group first, then by name.

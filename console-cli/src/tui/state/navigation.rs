@@ -12,7 +12,7 @@ use crate::tui::preview::Preview;
 use crate::tui::record::Record;
 use crate::tui::trend::Trends;
 
-/// Data that have arrived and are not shown yet.
+/// Data that have arrived and are not shown yet, and since when what is shown must stay.
 #[derive(Debug, Default)]
 pub(crate) struct Pending {
     /// The last snapshot, if it waits.
@@ -23,6 +23,10 @@ pub(crate) struct Pending {
     pub(crate) frozen_ns: Option<u64>,
     /// The time of the last key, on the console's clock.
     pub(crate) key_ns: Option<u64>,
+    /// The time at which the cursor moved last in a table, on the console's clock.
+    pub(crate) moved_ns: Option<u64>,
+    /// When the message in place of the alert line came, on the console's clock.
+    pub(crate) told_ns: Option<u64>,
     /// The last minute as it was when the display was frozen.
     pub(crate) trends: Option<Trends>,
 }
@@ -48,7 +52,7 @@ pub(crate) struct Navigation {
     pub(crate) holds: Vec<PausedTask>,
     /// Requests of the key `p`, until the rows show their effect.
     pub(crate) toggles: Vec<PauseRequest>,
-    /// The message about the last successful action, shown until the next key.
+    /// The message about the last successful action, shown for some seconds, or until the next key.
     pub(crate) news: Option<String>,
     /// Alerts that are to come: told as long as there are none.
     pub(crate) forecast: Option<&'static str>,

@@ -56,7 +56,7 @@ fn the_alert_line_has_a_forecast() {
     );
     check(
         &[earlier()],
-        " no alerts, 1 ended  resolved 5m00s ago: long poll: ..write, 44 polls > 10ms, ..",
+        " no alerts, 1 resolved  5m00s ago: long poll: ..write, 44 polls > 10ms, longes..",
     );
     check(
         &[long_poll()],
@@ -74,24 +74,24 @@ fn the_alert_line_counts_them_apart() {
     };
     check(
         &[earlier()],
-        " no alerts, 1 ended  resolved 5m00s ago: long poll: ..write, 44 polls > 10ms, ..",
+        " no alerts, 1 resolved  5m00s ago: long poll: ..write, 44 polls > 10ms, longes..",
     );
     check(
         &[earlier(), stall(AT)],
-        " no alerts, 2 ended  resolved 42.0 s ago: blocked worker w1: ..run in one poll..",
+        " no alerts, 2 resolved  42.0 s ago: blocked worker w1: ..run in one poll for 1..",
     );
     check(
         &[stall(AT), deadlock()],
-        "X 1 alert, 1 ended  deadlock: conn:51022, repl-1, snapshot wait in a cycle, 41..",
+        "X 1 active, 1 resolved  deadlock: conn:51022, repl-1, snapshot wait in a cycle..",
     );
     // What is over was worse than what is active.
     check(
         &[stall(AT), long_poll()],
-        "! 1 warning, 1 ended  resolved 42.0 s ago: blocked worker w1: ..run in one pol..",
+        "! 1 active, 1 resolved  42.0 s ago: blocked worker w1: ..run in one poll for 1..",
     );
     check(
         &[earlier(), long_poll()],
-        "! 1 warning, 1 ended  long poll: ..write, 44 polls > 10ms, longest 38.4ms",
+        "! 1 active, 1 resolved  long poll: ..write, 44 polls > 10ms, longest 38.4ms",
     );
 }
 
@@ -140,6 +140,37 @@ fn an_alert_ends_while_its_record_is_open() {
         "{screen}"
     );
     assert!(screen.contains("1 of 10 problems   n next"), "{screen}");
+}
+
+/// The next time of an alert replaces the last one in the table: the open record goes with it, and
+/// `n` goes on to another problem.
+#[test]
+fn an_alert_that_was_replaced_is_not_the_next_problem() {
+    let mut state = alarmed(SMALL, vec![stall(AT), long_poll()]);
+    press(&mut state, "!");
+    let mut again = stall(AT);
+    let earlier = again.began_unix_ns;
+    again.since += 20 * SECOND;
+    again.began_unix_ns += 20 * SECOND;
+    again.times = 4;
+    assert_eq!(
+        again.recent.last().map(|time| time.began_unix_ns),
+        Some(earlier)
+    );
+    until(&mut state, 2);
+    arrives(&mut state, with(vec![again.clone(), long_poll()]));
+    assert!(
+        screen(&state).contains("active 4 times"),
+        "{}",
+        screen(&state)
+    );
+    let open = |state: &State| state.record.as_ref()?.alert().cloned();
+    assert_eq!(open(&state).map(|alert| alert.since), Some(again.since));
+    press(&mut state, "n");
+    assert_eq!(
+        open(&state).map(|alert| alert.title),
+        Some(long_poll().title)
+    );
 }
 
 #[test]

@@ -429,3 +429,18 @@ fn a_record_of_an_alert_that_is_new_follows_it() {
     arrives(&mut state, with(vec![futurelock()]));
     assert!(line(&state, 2).ends_with("resolved   n next"));
 }
+
+#[test]
+fn a_longest_poll_that_passed_no_await_is_explained() {
+    let mut state = attached(SIZE);
+    let mut snapshot = kv();
+    for row in &mut snapshot.procs.rows {
+        row.max_ever_ago_ns = Some(SECOND);
+        row.max_ever_after = None;
+    }
+    arrives(&mut state, snapshot);
+    press(&mut state, "Enter");
+    let screen = screen(&state);
+    let told = "before its first await, or after one that is not known";
+    assert!(screen.contains(told), "{screen}");
+}

@@ -4,7 +4,7 @@ use turbowish_model::snapshot::alert::Alert;
 use turbowish_model::snapshot::{ProcRow, TaskRow};
 
 use super::alerts::deadlock;
-use super::fixture::{alarmed, attached, kv, looking, press, screen, tell, until, with};
+use super::fixture::{alarmed, arrives, attached, kv, looking, press, screen, tell, until, with};
 use super::screens::SMALL;
 use crate::report_file::Saved;
 use crate::tui::message::{Effect, File, Message};
@@ -58,6 +58,31 @@ fn a_process_that_answers_is_asked_for_all_of_it() {
         Message::Written(Ok("saved kv-4242-170431.json".into())),
     );
     assert_eq!(notice(&state), " saved kv-4242-170431.json");
+}
+
+/// A message goes away by itself: it covers the alert line.
+#[test]
+fn a_message_goes_away() {
+    let mut state = attached(SMALL);
+    arrives(&mut state, with(vec![deadlock()]));
+    let alerts = notice(&state);
+    let mut check = |message: Message, seen_s: u64, gone_s: u64| {
+        tell(&mut state, message);
+        assert_ne!(notice(&state), alerts);
+        until(&mut state, seen_s);
+        assert_ne!(notice(&state), alerts);
+        until(&mut state, gone_s);
+        arrives(&mut state, with(vec![deadlock()]));
+        assert_eq!(notice(&state), alerts);
+    };
+    check(Message::Written(Ok("saved a.json".into())), 4, 5);
+    check(Message::Written(Err("not saved: full".into())), 14, 15);
+    // One that comes meanwhile is there for its whole time.
+    tell(&mut state, Message::Written(Ok("saved a.json".into())));
+    until(&mut state, 19);
+    tell(&mut state, Message::Written(Ok("saved b.json".into())));
+    until(&mut state, 23);
+    assert_eq!(notice(&state), " saved b.json");
 }
 
 #[test]

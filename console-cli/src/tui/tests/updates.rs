@@ -211,6 +211,36 @@ fn the_selection_follows_its_row() {
     assert_eq!(selection(&state).0, "kv::conn::read_frame");
 }
 
+/// A sort key, and the way back from a record, put the rows in order at once.
+#[test]
+fn rows_keep_their_order_only_while_the_cursor_moves() {
+    let other = || {
+        let mut snapshot = kv();
+        snapshot.procs.rows[3].running_ns = 9 * SECOND;
+        snapshot
+    };
+    let place = |keys: &str| {
+        let mut state = attached((80, 24));
+        press(&mut state, "j j j");
+        until(&mut state, 1);
+        arrives(&mut state, other());
+        assert_eq!(selection(&state), ("kv::db::get".to_owned(), 3));
+        press(&mut state, keys);
+        selection(&state)
+    };
+    assert_eq!(place(""), ("kv::db::get".to_owned(), 3));
+    assert_eq!(place("I I"), ("kv::db::get".to_owned(), 1));
+    assert_eq!(place("Enter Esc"), ("kv::db::get".to_owned(), 1));
+    // Other keys do not hold the order.
+    let mut state = attached((80, 24));
+    press(&mut state, "j j j");
+    until(&mut state, 4);
+    press(&mut state, "w");
+    until(&mut state, 5);
+    arrives(&mut state, other());
+    assert_eq!(selection(&state), ("kv::db::get".to_owned(), 1));
+}
+
 #[test]
 fn groups_keep_their_order_while_the_user_moves() {
     let mut state = attached((80, 24));

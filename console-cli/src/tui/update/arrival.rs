@@ -66,7 +66,7 @@ pub(super) fn survey(state: &mut State, survey: Box<Snapshot>) {
 
 /// Shows the held data, unless the display must not change.
 pub(super) fn show_held(state: &mut State) {
-    let quiet = is_quiet(state, QUIET_NS);
+    let quiet = is_past(state, state.pending.key_ns, QUIET_NS);
     if state.pending.frozen_ns.is_some() || (!quiet && state.shown.is_some()) {
         return;
     }
@@ -78,10 +78,9 @@ pub(super) fn show_held(state: &mut State) {
     }
 }
 
-/// Whether no key was pressed for so long.
-fn is_quiet(state: &State, ns: u64) -> bool {
-    let key_ns = state.pending.key_ns;
-    key_ns.is_none_or(|key| state.now.mono_ns.saturating_sub(key) >= ns)
+/// Whether an instant is so long ago, or unknown.
+fn is_past(state: &State, at_ns: Option<u64>, ns: u64) -> bool {
+    at_ns.is_none_or(|at| state.now.mono_ns.saturating_sub(at) >= ns)
 }
 
 fn subject(state: &State) -> Option<Link> {
@@ -121,7 +120,7 @@ fn show(state: &mut State, mut snapshot: Snapshot) {
     } else {
         state.visit.survey = None;
         // A row must not move away from under the cursor of a user who is about to press Enter.
-        let steady = !is_quiet(state, STEADY_NS);
+        let steady = !is_past(state, state.pending.moved_ns, STEADY_NS);
         let alerts = snapshot.alerts.clone();
         for view in View::ALL {
             state.tables.of_mut(view).take(&mut snapshot, steady);

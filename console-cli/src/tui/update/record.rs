@@ -2,7 +2,7 @@
 
 use turbowish_model::snapshot::{ResourceRow, WaiterRow};
 
-use super::{Stride, stride};
+use super::{Stride, resort, stride};
 use crate::detail::rich_line::Link;
 use crate::tui::history::{History, Stop};
 use crate::tui::keys::Action;
@@ -151,6 +151,7 @@ pub(super) fn open_table(state: &mut State, view: View) {
     state.visit.near = None;
     state.visit.step = None;
     state.view = view;
+    resort(state);
 }
 
 fn here(state: &State) -> Stop {
@@ -185,6 +186,7 @@ fn travel(state: &mut State, way: fn(&mut History, Stop) -> Option<Stop>) {
         // Changes since then are shown.
         open.absent = None;
     }
+    resort(state);
 }
 
 /// New rows have arrived: shows the current or last state of the record, with the same link

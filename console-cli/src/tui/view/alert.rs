@@ -38,29 +38,32 @@ pub(super) fn draw_alone(state: &State, frame: &mut Frame<'_>, screen: &ScreenLa
     put(frame, screen.alert, 0, line);
 }
 
-/// `X 1 alert  deadlock: conn:51022, repl-1, snapshot wait in a cycle, 41.2 s`; if a worse one is
-/// over, `! 1 warning, 1 ended  resolved 42.0 s ago: blocked worker w1: …`.
+/// `X 1 alert  deadlock: conn:51022, repl-1, snapshot wait in a cycle, 41.2 s`; if others are over,
+/// `! 2 active, 1 resolved  42.0 s ago: blocked worker w1: …`.
 fn alerts(state: &State) -> Line<'static> {
     let lost = lost(state);
     let active = state.heard().next();
     if active.is_none() && !lost.is_empty() {
         return Line::from(Span::styled(lost, warning(state)));
     }
-    let mut more = match state.alerts().count() - state.heard().count() {
+    let muted = match state.alerts().count() - state.heard().count() {
         0 => String::new(),
         n => format!(", {n} muted"),
     };
-    match state.all_alerts().len() - state.alerts().count() {
-        0 => {}
-        n => more += &format!(", {n} ended"),
-    }
+    let resolved = state.all_alerts().len() - state.alerts().count();
     let (counts, style) = match active {
-        None => (format!(" no alerts{more}"), Style::default()),
+        None => (
+            format!(" no alerts{muted}{}", also_resolved(resolved)),
+            Style::default(),
+        ),
         Some(worst) => {
             let (mark, role) = mark(worst.severity);
-            let counts = column::severity_counts(state.heard());
+            let counts = match resolved {
+                0 => column::severity_counts(state.heard()),
+                _ => format!("{} active", state.heard().count()),
+            };
             (
-                format!("{mark} {counts}{more}"),
+                format!("{mark} {counts}{muted}{}", also_resolved(resolved)),
                 state.look.palette.style(role),
             )
         }
@@ -75,9 +78,23 @@ fn alerts(state: &State) -> Line<'static> {
     Line::from(vec![Span::styled(counts, style), Span::raw(named)])
 }
 
+fn also_resolved(count: usize) -> String {
+    match count {
+        0 => String::new(),
+        n => format!(", {n} resolved"),
+    }
+}
+
+/// `42.0 s ago: blocked worker w1: …` of an alert that is over, as the counts before it say.
 fn sentence(state: &State, alert: &Alert) -> String {
     let at = state.shown.as_ref().map_or(0, |shown| shown.at_unix_ns);
-    alert.sentence(at, state.look.glyphs.micro)
+    match alert.ended_ago(at) {
+        None => alert.title.clone(),
+        Some(ago) => {
+            let ago = units::duration(ago, state.look.glyphs.micro);
+            format!("{ago} ago: {}", alert.title)
+        }
+    }
 }
 
 /// The letter and the role of a severity.

@@ -172,6 +172,11 @@ fn cell(column: &Placed, value: &Value<'_>, style: Style) -> String {
         Shown::Full
     };
     let printed = value.print(Style { places, ..style });
+    if let Value::Names(names) = value
+        && text::width(&printed) > room
+    {
+        return text::left(&text::fit_names(names, room), room);
+    }
     match column.face.unit {
         Unit::Text => text::left(&text::fit(&printed, room), room),
         Unit::Place => text::left(&text::fit_path(&printed, "/", room), room),

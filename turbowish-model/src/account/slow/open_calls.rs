@@ -12,9 +12,9 @@ use alloc::boxed::Box;
 use super::{OffTime, OffTimeCell};
 use crate::account::paths::PathId;
 
-const SETS: usize = 64;
+const SETS: usize = 128;
 /// Calls whose addresses fall into the same set.
-const WAYS: usize = 4;
+const WAYS: usize = 8;
 
 /// A call, as long as it lives.
 #[derive(Clone, Copy)]

@@ -5,6 +5,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use super::asleep::Sleeper;
 use super::limits::{Limit, Limits};
 use super::memory::Memory;
 use super::table::{self, PitfallRule};
@@ -43,6 +44,8 @@ pub(super) struct Finding {
     pub(super) undated: bool,
     /// The poll in progress that the finding is about.
     pub(super) poll: Option<OngoingPoll>,
+    /// Tasks that stand still while nothing but that poll runs.
+    pub(super) asleep: Vec<Sleeper>,
 }
 
 /// A poll in progress: what tells later when it ended.
@@ -72,6 +75,7 @@ impl Finding {
             },
             undated: false,
             poll: None,
+            asleep: Vec::new(),
         }
     }
 

@@ -7,6 +7,7 @@ mod run_delay;
 mod timers;
 
 use alloc::string::String;
+use alloc::vec::Vec;
 
 pub(super) use self::counts::TaskCounts;
 use self::counts::{ProcCounts, Rolling};
@@ -14,6 +15,7 @@ pub(super) use self::growth::{Grown, TaskGrowth};
 use self::run_delay::RunDelays;
 use self::timers::LateTimers;
 pub(super) use self::timers::LatestTimer;
+use super::asleep::{Sleeper, remembered};
 use super::finding::leaves;
 use super::limits::{Limit, Limits};
 use super::quantity::is_part;
@@ -40,6 +42,8 @@ pub(super) struct Memory {
     pub(super) orders: Orders,
     pub(super) run_delays: RunDelays,
     pub(super) timers: LateTimers,
+    /// Tasks that wait while a long poll is in progress.
+    pub(super) asleep: Vec<Sleeper>,
     /// Polls of calls that were over, at the last situation.
     after_end: Map<AfterEnd, u64>,
 }
@@ -202,6 +206,7 @@ impl Memory {
         self.record_resources(situation, limits);
         self.orders.record(situation);
         self.run_delays.record(situation, window);
+        self.asleep = remembered(situation, &self.asleep);
     }
 
     fn record_tasks(&mut self, situation: &Situation, window: u64) {

@@ -4,6 +4,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use super::asleep;
 use super::finding::{Finding, OngoingPoll, Scan};
 use super::limits::Limit;
 use super::words::time;
@@ -218,8 +219,17 @@ impl Peak {
         let Some(poll) = &self.finding.poll else {
             return;
         };
-        if self.ended.is_none() && self.at < situation.now {
+        if self.at >= situation.now {
+            return;
+        }
+        if self.ended.is_none() {
             self.ended = ended(situation, poll, self.at);
+        }
+        if !self.finding.asleep.is_empty() && !is_open(situation, poll) {
+            let asleep = core::mem::take(&mut self.finding.asleep);
+            let ended = self.ended.unwrap_or(self.at);
+            let woken = asleep::woken(&asleep, situation, poll.since, ended);
+            self.finding.alert.behind.waits.extend(woken);
         }
     }
 
@@ -236,13 +246,18 @@ impl Peak {
     }
 }
 
-/// When a poll ended that was in progress at `seen`: its task waits since then, or its outermost
-/// proc has a finished poll of a length that fits.
-fn ended(situation: &Situation, poll: &OngoingPoll, seen: u64) -> Option<u64> {
+/// Whether a poll is in progress.
+fn is_open(situation: &Situation, poll: &OngoingPoll) -> bool {
     let workers = situation.workers.iter();
     let mut open = workers.filter_map(|worker| worker.poll.as_ref());
     let task = poll.task.map(|(id, _)| id);
-    if open.any(|open| open.since == poll.since && open.task == task) {
+    open.any(|open| open.since == poll.since && open.task == task)
+}
+
+/// When a poll ended that was in progress at `seen`: its task waits since then, or its outermost
+/// proc has a finished poll of a length that fits.
+fn ended(situation: &Situation, poll: &OngoingPoll, seen: u64) -> Option<u64> {
+    if is_open(situation, poll) {
         return None;
     }
     if let Some((id, polls)) = poll.task {

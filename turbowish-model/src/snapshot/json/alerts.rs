@@ -4,7 +4,7 @@ use alloc::string::{String, ToString};
 
 use super::writer::Writer;
 use super::{Options, PLACE, fact};
-use crate::snapshot::alert::{Alert, Occurrence, Party, Point, Step};
+use crate::snapshot::alert::{Alert, BehindWait, Occurrence, Party, Point, Step};
 
 pub(super) fn party(out: &mut Writer, party: &Party) {
     out.object(|out| {
@@ -48,6 +48,16 @@ pub(super) fn occurrence(out: &mut Writer, time: &Occurrence) {
         out.number("began_unix_ns", time.began_unix_ns);
         out.number("held_ns", time.held_ns);
         out.number("behind_count", time.behind_count);
+    });
+}
+
+pub(super) fn behind_wait(out: &mut Writer, wait: &BehindWait) {
+    out.object(|out| {
+        out.key("at");
+        point(out, &wait.at);
+        out.number("tasks", wait.tasks);
+        out.number("longest_ns", wait.longest_ns);
+        out.flag("asleep", wait.asleep);
     });
 }
 

@@ -7,7 +7,7 @@ use core::fmt;
 
 use super::read::Parsed;
 use crate::account::resource::Kind;
-use crate::snapshot::alert::{Alert, Occurrence, Party, Point, Severity};
+use crate::snapshot::alert::{Alert, BehindWait, Occurrence, Party, Point, Severity};
 use crate::snapshot::column::Row;
 use crate::snapshot::pitfall::Pitfall;
 use crate::snapshot::quantile::Distribution;
@@ -87,6 +87,8 @@ pub enum FieldValue<'a> {
     Steps(&'a Alert),
     /// The times that an alert was active.
     Occurrences(&'a [Occurrence]),
+    /// Where tasks waited because of an alert.
+    BehindWaits(&'a [BehindWait]),
 }
 
 impl fmt::Display for FieldValue<'_> {
@@ -129,7 +131,8 @@ impl fmt::Display for FieldValue<'_> {
             | Self::Longest(_)
             | Self::Point(_)
             | Self::Steps(_)
-            | Self::Occurrences(_) => Ok(()),
+            | Self::Occurrences(_)
+            | Self::BehindWaits(_) => Ok(()),
         }
     }
 }
@@ -212,6 +215,7 @@ spelled! {
     Vec<IntentRow>: |rows| FieldValue::Intents(rows);
     Vec<Party>: |parties| FieldValue::Parties(parties);
     Vec<Occurrence>: |times| FieldValue::Occurrences(times);
+    Vec<BehindWait>: |waits| FieldValue::BehindWaits(waits);
     TaskState: |state| FieldValue::Text(state.word());
     Kind: |kind| FieldValue::Text(kind.word());
     MetricKind: |kind| FieldValue::Text(kind.word());

@@ -48,7 +48,10 @@ fn flat<R: Record>(row: &R, shape: &Options, cell: &mut dyn FnMut(String, String
                 }
             }
             FieldValue::Stack(calls) => innermost(leaf(calls), cell),
-            FieldValue::Callers(_) | FieldValue::Steps(_) | FieldValue::Occurrences(_) => {}
+            FieldValue::Callers(_)
+            | FieldValue::Steps(_)
+            | FieldValue::Occurrences(_)
+            | FieldValue::BehindWaits(_) => {}
             FieldValue::Point(point) => alerts::flat_point(name, point, cell),
             FieldValue::Spot(spot) => claims::flat_spot(name, spot, cell),
             FieldValue::Waker(waker) => claims::flat_waker(name, waker, cell),

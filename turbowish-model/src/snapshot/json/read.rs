@@ -6,7 +6,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::account::resource::{Kind, Role};
-use crate::snapshot::alert::{Occurrence, Party, PartyKind, Point, Severity};
+use crate::snapshot::alert::{BehindWait, Occurrence, Party, PartyKind, Point, Severity};
 use crate::snapshot::combinator::Combinator;
 use crate::snapshot::pitfall::Pitfall;
 use crate::snapshot::quantile::{Distribution, Percentile};
@@ -259,6 +259,7 @@ objects! {
     IntentRow { task role proc };
     Point { proc } at place;
     Occurrence { began_unix_ns held_ns behind_count };
+    BehindWait { at tasks longest_ns asleep };
 }
 
 /// Enums by the words of their values.

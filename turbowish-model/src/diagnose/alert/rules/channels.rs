@@ -190,6 +190,7 @@ fn behind(scan: &Scan<'_>, resource: &Resource, one: &WaitingTask) -> Behind {
     Behind {
         tasks: others.map(task_party).collect(),
         unlisted: resource.waiting.saturating_sub(listed),
+        ..Behind::default()
     }
 }
 

@@ -105,6 +105,7 @@ fn finding(scan: &Scan<'_>, cycle: &Cycle) -> Finding {
     finding.alert.behind = Behind {
         tasks: behind.map(task_party).collect(),
         unlisted: cycle.unlisted,
+        ..Behind::default()
     };
     let doubt = doubt(scan, cycle);
     let name = arcs.first().map_or("", |arc| &arc.task.name);

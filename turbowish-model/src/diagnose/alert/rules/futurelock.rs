@@ -193,6 +193,7 @@ fn behind(scan: &Scan<'_>, resource: &Resource, victim: &WaitingTask, task: &Tas
     Behind {
         tasks,
         unlisted: resource.waiting.saturating_sub(listed),
+        ..Behind::default()
     }
 }
 

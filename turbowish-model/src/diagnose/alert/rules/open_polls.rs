@@ -5,12 +5,14 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::account::resource::Role;
+use crate::diagnose::alert::asleep;
 use crate::diagnose::alert::finding::{Finding, OngoingPoll, Scan, Subject, task_party};
 use crate::diagnose::alert::limits::Limit;
 use crate::diagnose::alert::quantity::is_part;
 use crate::diagnose::alert::table::PitfallRule;
 use crate::diagnose::alert::words::{self, time};
 use crate::diagnose::situation::{HoldingTask, OpenPoll, Resource, Task, WorkerThread};
+use crate::ordered::Set;
 use crate::snapshot::TaskState;
 use crate::snapshot::alert::Severity;
 use crate::snapshot::pitfall::Pitfall;
@@ -178,12 +180,34 @@ fn behind(mut finding: Finding, scan: &Scan<'_>, open: &Open<'_>) -> Finding {
     waiting.retain(|task| open.task.is_none_or(|own| own.id != task.id));
     sorting::by_key(&mut waiting, |task| (task.name.clone(), task.id));
     waiting.dedup_by_key(|task| task.id);
-    finding.alert.behind.tasks = waiting.into_iter().map(task_party).collect();
+    finding.alert.behind.waits = asleep::waits(scan, &waiting, open.poll.since);
     finding.alert.unpolled_ns = unpolled(scan, open);
+    if finding.alert.unpolled_ns > 0 {
+        let known = waiting.iter().map(|task| task.id);
+        let before = &scan.memory.asleep;
+        finding.asleep = asleep::sleepers(scan.situation, before, &Set::from_iter(known));
+        let why = unwoken(scan, open).unwrap_or_default();
+        finding.alert.why.push_str(&why);
+    }
+    finding.alert.behind.tasks = waiting.into_iter().map(task_party).collect();
     if finding.alert.unpolled_ns > 0 && finding.alert.behind_count() == 0 {
         finding.alert.title.push_str("; nothing else was polled");
     }
     finding
+}
+
+/// Why nothing else runs though other workers are free: nothing is woken.
+fn unwoken(scan: &Scan<'_>, open: &Open<'_>) -> Option<String> {
+    let workers = scan.situation.workers.iter();
+    let mut others = workers.filter(|worker| worker.id != open.worker.id);
+    let is_free = others.next()?.poll.is_none() && others.all(|worker| worker.poll.is_none());
+    let is_woken = |task: &Task| task.state == TaskState::Ready && task.since >= open.poll.since;
+    (is_free && !scan.tasks().any(is_woken)).then(|| {
+        let worker = &open.worker.name;
+        format!(
+            " No other task was woken meanwhile, though workers are free. On tokio one worker at a time watches timers and I/O, for all: if that is {worker}, they stand still until it returns. If not, nothing was due; which of the two is not known."
+        )
+    })
 }
 
 /// ` It holds mutex db; 3 tasks wait for it.`
