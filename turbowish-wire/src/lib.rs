@@ -13,6 +13,7 @@ pub mod codec;
 pub mod convert;
 #[cfg(any(feature = "client", feature = "server"))]
 pub mod discovery;
+pub mod encode;
 pub mod framing;
 #[cfg(any(feature = "client", feature = "server"))]
 pub mod handshake;
