@@ -8,6 +8,7 @@ use turbowish_model::account::branch::BranchReading;
 use turbowish_model::account::task::{Pause, STACK_LIMIT, TaskMeta, TaskReading};
 use turbowish_model::collect::assemble::{Assembly, Names};
 use turbowish_model::collect::read::OpenPollReading;
+use turbowish_model::ordered::Map;
 use turbowish_model::query::TaskSource;
 use turbowish_model::snapshot::unique_suffix::UniqueSuffixes;
 use turbowish_model::snapshot::{Spot, TaskParts, TaskRow, TaskState, TasksByState, WakerRow};
@@ -90,7 +91,7 @@ impl LiveTasks {
     pub(super) fn read(
         threads: &[ThreadNow],
         epoch: u32,
-        mut pauses: HashMap<u64, Pause>,
+        mut pauses: Map<u64, Pause>,
         clock: &dyn Fn() -> u64,
     ) -> Self {
         let mut tasks = readings(threads, epoch, clock);
