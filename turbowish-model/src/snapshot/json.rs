@@ -13,8 +13,8 @@ mod writer;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-pub(in crate::snapshot) use self::fields::Spelled;
-pub use self::fields::{Field, FieldValue, Record, Setter};
+pub use self::fields::{FieldValue, Record, See, Setter};
+pub(in crate::snapshot) use self::fields::{Read, Spelled};
 pub use self::flat::{flat_header, flat_row};
 pub use self::read::{Parsed, Readable, fill, put};
 pub use self::writer::Writer;
@@ -177,20 +177,19 @@ impl TableVisitor for Printed<'_> {
     type Output = ();
 
     fn visit<R: Record>(self) {
-        let fields = || {
-            R::fields()
-                .iter()
-                .filter(|field| self.shape.keeps(field.name))
-        };
         self.out.key(R::TABLE);
         self.out.array(&R::page(self.snapshot).rows, |out, row| {
             out.object(|out| {
-                for field in fields() {
-                    out.key(field.name);
-                    fact(out, &(field.read)(row), self.shape);
-                }
+                row.each_field(&mut |name, value| field(out, name, &value, self.shape));
             });
         });
+    }
+}
+
+fn field(out: &mut Writer, name: &str, value: &FieldValue<'_>, shape: &Options) {
+    if shape.keeps(name) {
+        out.key(name);
+        fact(out, value, shape);
     }
 }
 
