@@ -35,29 +35,85 @@ pub(crate) fn first(
     limit: usize,
     compare: &dyn Fn(usize, usize) -> Ordering,
 ) -> Vec<usize> {
-    let mut places: Vec<usize> = (0..length).collect();
-    let stable = |a: &usize, b: &usize| compare(*a, *b).then_with(|| a.cmp(b));
-    if limit < length {
-        select(&mut places, limit, compare);
-        places.truncate(limit);
-    }
+    let is_before = |a: usize, b: usize| compare(a, b).then_with(|| a.cmp(&b)).is_lt();
+    let mut places = heap(length, limit, &is_before);
     // Most are in order, as their source is.
-    if !places.is_sorted_by(|a, b| stable(a, b).is_lt()) {
-        places.sort_unstable_by(stable);
+    if !places.is_sorted_by(|a, b| is_before(*a, *b)) {
+        merge_sort(&mut places, &is_before);
     }
     places
 }
 
 /// The place of the element that is at `nth` once they are in their order.
 pub(crate) fn nth(length: usize, nth: usize, compare: &dyn Fn(usize, usize) -> Ordering) -> usize {
-    let mut places: Vec<usize> = (0..length).collect();
-    select(&mut places, nth, compare);
-    places[nth]
+    let is_before = |a: usize, b: usize| compare(a, b).then_with(|| a.cmp(&b)).is_lt();
+    let heap = heap(length, nth + 1, &is_before);
+    let last = heap.iter().copied();
+    last.reduce(|a, b| if is_before(a, b) { b } else { a })
+        .unwrap_or(nth)
 }
 
-#[inline(never)]
-fn select(places: &mut [usize], nth: usize, compare: &dyn Fn(usize, usize) -> Ordering) {
-    places.select_nth_unstable_by(nth, |a, b| compare(*a, *b).then_with(|| a.cmp(b)));
+/// Whether the element at a place comes before that at another one.
+type IsBefore<'b> = &'b dyn Fn(usize, usize) -> bool;
+
+/// The places of the elements that come first. If there are others, they are a heap: the last one
+/// is in front, and none is before those under it.
+fn heap(length: usize, limit: usize, is_before: IsBefore<'_>) -> Vec<usize> {
+    let mut heap: Vec<usize> = (0..length.min(limit)).collect();
+    if heap.len() == length {
+        return heap;
+    }
+    for top in (0..heap.len() / 2).rev() {
+        sink(&mut heap, top, is_before);
+    }
+    for place in heap.len()..length {
+        if heap.first().is_some_and(|last| is_before(place, *last)) {
+            heap[0] = place;
+            sink(&mut heap, 0, is_before);
+        }
+    }
+    heap
+}
+
+fn sink(heap: &mut [usize], mut top: usize, is_before: IsBefore<'_>) {
+    loop {
+        let mut last = top;
+        for under in [2 * top + 1, 2 * top + 2] {
+            if under < heap.len() && is_before(heap[last], heap[under]) {
+                last = under;
+            }
+        }
+        if last == top {
+            return;
+        }
+        heap.swap(last, top);
+        top = last;
+    }
+}
+
+/// Merges ever longer runs: there is no sort with fewer comparisons, which are what takes time.
+fn merge_sort(places: &mut Vec<usize>, is_before: IsBefore<'_>) {
+    let mut merged: Vec<usize> = Vec::with_capacity(places.len());
+    let mut run = 1;
+    while run < places.len() {
+        for pair in places.chunks(2 * run) {
+            let (mut left, mut right) = pair.split_at(run.min(pair.len()));
+            while let ([a, after_a @ ..], [b, after_b @ ..]) = (left, right) {
+                if is_before(*b, *a) {
+                    merged.push(*b);
+                    right = after_b;
+                } else {
+                    merged.push(*a);
+                    left = after_a;
+                }
+            }
+            merged.extend_from_slice(left);
+            merged.extend_from_slice(right);
+        }
+        core::mem::swap(places, &mut merged);
+        merged.clear();
+        run *= 2;
+    }
 }
 
 fn order(length: usize, compare: &dyn Fn(usize, usize) -> Ordering) -> Vec<usize> {
