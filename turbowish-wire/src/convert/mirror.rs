@@ -39,6 +39,7 @@ macro_rules! mirror {
         impl TryFrom<$crate::proto::$sent> for $model {
             type Error = $crate::convert::Malformed;
 
+            #[inline(never)]
             fn try_from(sent: $crate::proto::$sent) -> Result<Self, Self::Error> {
                 Ok(Self {
                     $($field: $crate::convert::mirror::Mirror::receive(
