@@ -92,7 +92,7 @@ impl Answer {
 /// Encodes a snapshot for sending.
 fn frame(next: &Next) -> Result<Bytes, Status> {
     let paced = Paced {
-        snapshot: &next.made.snapshot,
+        snapshot: &*next.made.snapshot,
         pace_ns: u64::try_from(next.pace.as_nanos()).unwrap_or(u64::MAX),
     };
     let frame = framing::frame(&paced).ok_or_else(too_large)?;

@@ -12,8 +12,7 @@ use std::time::Duration;
 
 use tokio::sync::oneshot;
 use turbowish_model::query::{Budget, MAX_STEPS, Overrun, Query};
-use turbowish_model::snapshot::Snapshot;
-use turbowish_wire::encode;
+use turbowish_wire::encode::{self, Encode};
 
 use super::Source;
 use super::quota::{Account, Load};
@@ -29,7 +28,7 @@ pub(super) type Making = Pin<Box<dyn Future<Output = Result<Made, Status>> + Sen
 
 /// A snapshot, and its processor time.
 pub(super) struct Made {
-    pub(super) snapshot: Snapshot,
+    pub(super) snapshot: Box<dyn Encode + Send>,
     pub(super) took: Duration,
     pub(super) unsent: Unsent,
 }
@@ -110,7 +109,7 @@ impl Asked {
                 unsent: Unsent {
                     _load: self.account.load(encode::size(&snapshot)),
                 },
-                snapshot,
+                snapshot: Box::new(snapshot),
             }),
             Err(fault) => Err(Status::new(Code::InvalidArgument, fault.to_string())),
         })

@@ -99,7 +99,7 @@ impl Service {
                 // Counted as a message from here on, and no more as a snapshot.
                 Ok(Answer::whole(
                     account,
-                    framed(framing::frame(&made.snapshot))?,
+                    framed(framing::frame(&*made.snapshot))?,
                 ))
             }
             Method::Watch => {

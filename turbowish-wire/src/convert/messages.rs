@@ -79,10 +79,9 @@ macro_rules! tabled {
 turbowish_model::tables!(tabled);
 
 /// The next snapshot of a stream.
-#[derive(Debug)]
 pub struct Paced<'s> {
     /// The snapshot.
-    pub snapshot: &'s Snapshot,
+    pub snapshot: &'s dyn Encode,
     /// Time from this snapshot to the next one.
     pub pace_ns: u64,
 }
