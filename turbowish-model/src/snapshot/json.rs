@@ -178,18 +178,25 @@ impl TableVisitor for Printed<'_> {
 
     fn visit<R: Record>(self) {
         self.out.key(R::TABLE);
+        let shape = self.shape;
         self.out.array(&R::page(self.snapshot).rows, |out, row| {
-            out.object(|out| {
-                row.each_field(&mut |name, value| field(out, name, &value, self.shape));
-            });
+            out.object(|out| row.each_field(&mut PrintedRow { out, shape }));
         });
     }
 }
 
-fn field(out: &mut Writer, name: &str, value: &FieldValue<'_>, shape: &Options) {
-    if shape.keeps(name) {
-        out.key(name);
-        fact(out, value, shape);
+/// Prints the fields of a row.
+struct PrintedRow<'a> {
+    out: &'a mut Writer,
+    shape: &'a Options,
+}
+
+impl See for PrintedRow<'_> {
+    fn see(&mut self, name: &'static str, value: FieldValue<'_>) {
+        if self.shape.keeps(name) {
+            self.out.key(name);
+            fact(self.out, &value, self.shape);
+        }
     }
 }
 

@@ -37,12 +37,12 @@ macro_rules! row {
         }
 
         impl $crate::snapshot::json::Record for $row {
-            fn each_field(&self, see: $crate::snapshot::json::See<'_>) {
+            fn each_field(&self, see: &mut dyn $crate::snapshot::json::See) {
                 $(
                     row!(@read self see $field $(as $json $(($read, $write))?)?);
                     $(
                         let read: $crate::snapshot::json::Read<Self> = $more_read;
-                        see(stringify!($more), read(self));
+                        see.see(stringify!($more), read(self));
                     )*
                 )+
             }
@@ -76,11 +76,11 @@ macro_rules! row {
         row!(@read $row $see $field as $field)
     };
     (@read $row:ident $see:ident $field:ident as $json:ident) => {
-        $see(stringify!($json), $crate::snapshot::json::Spelled::spell(&$row.$field))
+        $see.see(stringify!($json), $crate::snapshot::json::Spelled::spell(&$row.$field))
     };
     (@read $row:ident $see:ident $field:ident as $json:ident($read:expr, $write:expr)) => {
         let read: $crate::snapshot::json::Read<Self> = $read;
-        $see(stringify!($json), read($row))
+        $see.see(stringify!($json), read($row))
     };
     (@write $row:ident $field:ident $(as $json:ident)?) => {
         |row, value| $crate::snapshot::json::put(&mut row.$field, value)

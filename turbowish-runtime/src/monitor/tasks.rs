@@ -209,9 +209,9 @@ pub(super) struct NameTable<'a> {
     given: HashMap<u64, Arc<str>>,
     /// Given names of all tasks, if they were asked for.
     others: OnceCell<HashMap<u64, Arc<str>>>,
-    threads: HashMap<u32, &'a str>,
+    threads: Map<u32, &'a str>,
     /// Positions in the list of workers.
-    workers: HashMap<u32, u32>,
+    workers: Map<u32, u32>,
 }
 
 impl<'a> NameTable<'a> {

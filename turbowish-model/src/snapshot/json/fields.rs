@@ -19,7 +19,16 @@ use crate::snapshot::{
 
 /// Sees the fields of a row: the name of each, and its value. In names, times end in `_ns`, sizes
 /// in `_bytes`, millionths in `_ppm`.
-pub type See<'s> = &'s mut dyn FnMut(&'static str, FieldValue<'_>);
+pub trait See {
+    /// Sees the next field.
+    fn see(&mut self, name: &'static str, value: FieldValue<'_>);
+}
+
+impl<F: FnMut(&'static str, FieldValue<'_>)> See for F {
+    fn see(&mut self, name: &'static str, value: FieldValue<'_>) {
+        self(name, value);
+    }
+}
 
 /// The value of a field that is spelled in its own way.
 pub(in crate::snapshot) type Read<R> = for<'a> fn(&'a R) -> FieldValue<'a>;
@@ -142,13 +151,13 @@ fn names<'a>(
 /// A row that can be printed as JSON, read back, and merged with another one.
 pub trait Record: Row + Default + Clone {
     /// Passes the fields to `see`, in the order in which they are printed.
-    fn each_field(&self, see: See<'_>);
+    fn each_field(&self, see: &mut dyn See);
 
     /// The names of the fields, in the same order.
     #[must_use]
     fn field_names() -> Vec<&'static str> {
         let mut names = Vec::new();
-        Self::default().each_field(&mut |name, _| names.push(name));
+        Self::default().each_field(&mut |name, _: FieldValue<'_>| names.push(name));
         names
     }
 

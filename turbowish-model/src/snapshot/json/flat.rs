@@ -30,7 +30,7 @@ pub fn flat_row<R: Record>(row: &R, shape: &Options) -> Vec<String> {
 }
 
 fn flat<R: Record>(row: &R, shape: &Options, cell: &mut dyn FnMut(String, String)) {
-    row.each_field(&mut |name, value| {
+    row.each_field(&mut |name, value: FieldValue<'_>| {
         if shape.keeps(name) {
             flat_value(name, value, shape, cell);
         }
