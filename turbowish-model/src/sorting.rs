@@ -179,9 +179,9 @@ mod tests {
             let mut expected: Vec<usize> = (0..items.len()).collect();
             expected.sort_by_key(|&at| items[at]);
             expected.truncate(limit);
-            for nth in 0..expected.len().min(limit) {
+            for (nth, expected) in expected.iter().enumerate().take(limit) {
                 let place = super::nth(items.len(), nth, &|a: usize, b: usize| items[a].cmp(&items[b]));
-                prop_assert_eq!(place, expected[nth]);
+                prop_assert_eq!(place, *expected);
             }
             let first = super::first(items.len(), limit, &|a: usize, b: usize| items[a].cmp(&items[b]));
             prop_assert_eq!(first, expected);

@@ -12,7 +12,7 @@ use turbowish_wire::framing;
 
 use super::quota::{Account, Held};
 use super::status::{Code, Status};
-use super::watch::{Next, Watch};
+use super::watch::{Timed, Watch};
 
 /// An answer: the part that is encoded, and the rest.
 pub(super) struct Answer {
@@ -90,7 +90,7 @@ impl Answer {
 }
 
 /// Encodes a snapshot for sending.
-fn frame(next: &Next) -> Result<Bytes, Status> {
+fn frame(next: &Timed) -> Result<Bytes, Status> {
     let paced = Paced {
         snapshot: &*next.made.snapshot,
         pace_ns: u64::try_from(next.pace.as_nanos()).unwrap_or(u64::MAX),

@@ -30,7 +30,7 @@ const FREE: u32 = 20;
 const FREE_AGAIN: u32 = 25;
 
 /// A snapshot of a stream, and the time from its start to that of the next one.
-pub(super) struct Next {
+pub(super) struct Timed {
     pub(super) made: Made,
     pub(super) pace: Duration,
 }
@@ -41,7 +41,7 @@ pub(super) struct Watch {
     service: Service,
     query: Arc<Query>,
     account: Arc<Account>,
-    first: Option<Next>,
+    first: Option<Timed>,
     /// The next one, once it is due.
     making: Option<Making>,
     /// Start of the last one.
@@ -82,7 +82,7 @@ impl Watch {
     }
 
     /// The next snapshot, once it is due and made.
-    pub(super) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Result<Next, Status>> {
+    pub(super) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Result<Timed, Status>> {
         if let Some(first) = self.first.take() {
             return Poll::Ready(Ok(first));
         }
@@ -121,9 +121,9 @@ struct Pace {
 
 impl Pace {
     /// Adds to a snapshot when the next one is due.
-    fn with_pace(&mut self, made: Made) -> Next {
+    fn with_pace(&mut self, made: Made) -> Timed {
         let pace = self.next(made.took);
-        Next { made, pace }
+        Timed { made, pace }
     }
 
     /// Time from the start of a snapshot that took `took` to that of the next one.
