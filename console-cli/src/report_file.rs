@@ -255,12 +255,12 @@ fn row<R: Record>(value: &Value, nth: usize) -> Result<R, Fault> {
         ));
     }
     let mut row = R::default();
-    for (field, set) in R::fields().iter().zip(R::setters()) {
-        if let Some(value) = value.get(field.name) {
+    for (name, set) in R::field_names().into_iter().zip(R::setters()) {
+        if let Some(value) = value.get(name) {
             set(&mut row, &parsed(value)).ok_or_else(|| {
                 format!(
                     "{} does not match the format (turbowish explain json)",
-                    at(field.name)
+                    at(name)
                 )
             })?;
         }

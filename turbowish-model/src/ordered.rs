@@ -95,26 +95,29 @@ impl<K: Ord, V> Map<K, V> {
     where
         K: Borrow<Q>,
     {
-        let is_before =
-            |chunk: &Vec<(K, V)>| chunk.last().is_some_and(|(last, _)| last.borrow() < key);
-        let nth = self.chunks.partition_point(is_before);
-        let Some(chunk) = self.chunks.get(nth) else {
-            let last = self.chunks.last().map_or(0, Vec::len);
-            return Err((nth.saturating_sub(1), last));
-        };
-        match chunk.binary_search_by(|(known, _)| known.borrow().cmp(key)) {
+        let compare = |(known, _): &(K, V)| known.borrow().cmp(key);
+        // The first chunk that does not end before the key, or the last one.
+        let (mut nth, mut end) = (0, self.chunks.len().saturating_sub(1));
+        while nth < end {
+            let middle = nth.midpoint(end);
+            match self.chunks[middle].last().map(compare) {
+                Some(Ordering::Less) => nth = middle + 1,
+                _ => end = middle,
+            }
+        }
+        let chunk = self.chunks.get(nth).map_or(&[][..], Vec::as_slice);
+        match chunk.binary_search_by(compare) {
             Ok(at) => Ok((nth, at)),
             Err(at) => Err((nth, at)),
         }
     }
 
-    fn put(&mut self, (nth, at): Place, key: K, value: V) -> &mut V {
-        let Some(chunk) = self.chunks.get(nth) else {
-            self.chunks.push(alloc::vec![(key, value)]);
-            return &mut self.chunks[nth][0].1;
-        };
-        let (mut nth, mut at) = (nth, at);
-        if chunk.len() == CHUNK {
+    #[inline(never)]
+    fn put(&mut self, (mut nth, mut at): Place, key: K, value: V) -> &mut V {
+        if self.chunks.is_empty() {
+            self.chunks.push(Vec::new());
+        }
+        if self.chunks[nth].len() == CHUNK {
             // Entries that come in order leave full chunks behind.
             let half = if at == CHUNK { CHUNK - 1 } else { CHUNK / 2 };
             let rest = self.chunks[nth].split_off(half);

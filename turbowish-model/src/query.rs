@@ -22,7 +22,7 @@ pub use self::condition::{Condition, Verdict};
 pub use self::error::QueryError;
 pub use self::filter::Filter;
 pub use self::group::{Grouping, TASK_GROUPINGS};
-pub use self::selection::{Plan, Selection, Sorting, TaskSource};
+pub use self::selection::{Plan, Selection, TaskSource};
 use crate::snapshot::Table;
 use crate::snapshot::units::SECOND;
 

@@ -33,7 +33,7 @@ impl TableVisitor for Documented {
             let (prefix, title, meaning) = (family.prefix, family.title, family.meaning);
             described(&format!("| `{prefix}_pN` | {title}pN | {meaning} |"));
         }
-        let printed: Vec<&str> = R::fields().iter().map(|field| field.name).collect();
+        let printed = R::field_names();
         assert_eq!(documented, printed, "{}", R::TABLE);
     }
 }

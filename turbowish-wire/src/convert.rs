@@ -15,6 +15,7 @@ mod tests;
 use std::fmt;
 
 pub use control::{Action, PauseTask};
+pub use messages::{Controlled, Hello, Paced};
 
 /// Why a message has no meaning: the field at fault, as `message.field`, and its content.
 #[derive(Clone, Debug, PartialEq, Eq)]

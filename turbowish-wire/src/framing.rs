@@ -5,25 +5,24 @@ use std::fmt;
 
 use prost::Message;
 
+use crate::encode::{self, Encode};
 use crate::weight::{Overweight, Weighed, weigh};
-use crate::{DECODED_LIMIT, MESSAGE_LIMIT, proto};
+use crate::{DECODED_LIMIT, MESSAGE_LIMIT};
 
 /// Bytes in front of a message: the compression flag and the length.
 pub const HEAD_BYTES: usize = 5;
 
 /// Encodes a message with its prefix; `None` if it is larger than a console accepts.
 #[must_use]
-pub fn frame(message: &impl Message) -> Option<Vec<u8>> {
-    let length = message.encoded_len();
+pub fn frame(message: &dyn Encode) -> Option<Vec<u8>> {
+    let length = encode::size(message);
     let head = u32::try_from(length)
         .ok()
         .filter(|_| length <= MESSAGE_LIMIT)?;
     let mut frame = Vec::with_capacity(HEAD_BYTES + length);
     frame.push(0);
     frame.extend(head.to_be_bytes());
-    // A vector grows, so there is always room.
-    message.encode_raw(&mut frame);
-    Some(frame)
+    Some(encode::append(frame, message))
 }
 
 /// Why a frame contains no message.
@@ -71,47 +70,46 @@ pub fn message<M: Message + Weighed + Default>(frame: &[u8]) -> Result<M, Unread
     M::decode(message).map_err(Unreadable::Message)
 }
 
-/// Bytes of an encoded snapshot.
-#[inline(never)]
-#[must_use]
-pub fn size(snapshot: &proto::Snapshot) -> usize {
-    snapshot.encoded_len()
-}
-
 #[cfg(test)]
 mod tests {
     use prost::Message;
 
+    use turbowish_model::snapshot::Process;
+
     use super::{HEAD_BYTES, Unreadable, frame, message};
+    use crate::convert::Controlled;
     use crate::{MESSAGE_LIMIT, proto};
 
-    fn with_command(bytes: usize) -> proto::Snapshot {
-        let process = proto::Process {
+    fn with_command(bytes: usize) -> Controlled {
+        let process = Process {
             command: "x".repeat(bytes),
-            ..proto::Process::default()
+            ..Process::default()
         };
-        proto::Snapshot {
-            process: Some(process),
-            ..proto::Snapshot::default()
-        }
+        Controlled { process }
+    }
+
+    fn as_message(reply: Controlled) -> proto::ControlReply {
+        let process = Some(reply.process.into());
+        proto::ControlReply { process }
     }
 
     #[test]
     fn a_frame_is_a_length_and_a_message() {
-        let snapshot = with_command(300);
-        let frame = frame(&snapshot).unwrap();
+        let reply = with_command(300);
+        let frame = frame(&reply).unwrap();
         let (head, message) = frame.split_at(HEAD_BYTES);
-        assert_eq!(head, [0, 0, 0, 1, 50]);
-        assert_eq!(proto::Snapshot::decode(message).unwrap(), snapshot);
+        assert_eq!(head, [0, 0, 0, 1, 52]);
+        let decoded = proto::ControlReply::decode(message).unwrap();
+        assert_eq!(decoded, as_message(reply));
         assert_eq!(frame.capacity(), frame.len());
     }
 
     #[test]
     fn a_frame_holds_exactly_one_message() {
-        let snapshot = with_command(300);
-        let whole = frame(&snapshot).unwrap();
-        let read = |frame: &[u8]| message::<proto::Snapshot>(frame);
-        assert_eq!(read(&whole), Ok(snapshot));
+        let reply = with_command(300);
+        let whole = frame(&reply).unwrap();
+        let read = |frame: &[u8]| message::<proto::ControlReply>(frame);
+        assert_eq!(read(&whole), Ok(as_message(reply)));
         let head = [0, 0, 0, 0];
         for cut in [&whole[..4], &whole[..whole.len() - 1], &head, &[]] {
             assert_eq!(read(cut), Err(Unreadable::Length), "{} bytes", cut.len());

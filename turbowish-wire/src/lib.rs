@@ -2,9 +2,9 @@
 //! an error, never a default.
 //!
 //! The crate contains the protobuf types ([`proto`]), their conversions to and from the model's
-//! types ([`convert`]), discovery of processes (`discovery`, with either feature), mutual
-//! authentication of TCP connections (`handshake`, with either feature), and the only way to
-//! connect to a process (`client`, with the feature `client`).
+//! types ([`convert`]), the encoding of the model's types ([`mod@encode`]), discovery of processes
+//! (`discovery`, with either feature), mutual authentication of TCP connections (`handshake`, with
+//! either feature), and the only way to connect to a process (`client`, with the feature `client`).
 
 #[cfg(feature = "client")]
 pub mod client;
@@ -13,6 +13,7 @@ pub mod codec;
 pub mod convert;
 #[cfg(any(feature = "client", feature = "server"))]
 pub mod discovery;
+pub mod encode;
 pub mod framing;
 #[cfg(any(feature = "client", feature = "server"))]
 pub mod handshake;

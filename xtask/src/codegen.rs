@@ -46,6 +46,12 @@ fn generate(root: &Path) -> Result<String, String> {
             ))
         });
         code += &shape(message.name(), &fields.collect::<String>());
+        let fields = message.field.iter();
+        let fields = fields.map(|field| format!("({:?}, {}), ", field.name(), field.number()));
+        code += &numbers(
+            message.name(),
+            fields.collect::<String>().trim_end_matches(", "),
+        );
     }
     Ok(code)
 }
@@ -77,6 +83,17 @@ fn shape(message: &str, fields: &str) -> String {
         }};
         &SHAPE
     }}
+}}
+"
+    )
+}
+
+/// For `turbowish_wire::encode`.
+fn numbers(message: &str, fields: &str) -> String {
+    format!(
+        "impl {message} {{
+    /// The numbers of the fields, by name.
+    pub const FIELDS: &'static [(&'static str, u32)] = &[{fields}];
 }}
 "
     )

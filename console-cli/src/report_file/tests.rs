@@ -45,16 +45,16 @@ impl TableVisitor for Complete<'_> {
             self.0["counts"][R::TABLE]["total"] = 1.into();
             self.0["counts"][R::TABLE]["matched"] = 1.into();
         }
-        for (nth, field) in R::fields().iter().enumerate() {
+        for (nth, name) in R::field_names().into_iter().enumerate() {
             let row = &mut self.0[R::TABLE][0];
-            if row.get(field.name).is_none() {
-                let value = match &empty[R::TABLE][0][field.name] {
+            if row.get(name).is_none() {
+                let value = match &empty[R::TABLE][0][name] {
                     Value::Number(_) => (1_000 + nth).into(),
                     Value::String(_) => format!("text {nth}").into(),
                     Value::Bool(_) => true.into(),
                     _ => continue,
                 };
-                row[field.name] = value;
+                row[name] = value;
             }
         }
     }
@@ -105,7 +105,7 @@ impl TableVisitor for InFull<'_> {
 
     fn visit<R: Record>(self) {
         let row = &self.0[R::TABLE][0];
-        for name in R::fields().iter().map(|field| field.name) {
+        for name in R::field_names() {
             assert!(row.get(name).is_some(), "{name} of {}", R::TABLE);
         }
         for needed in R::NEEDED {

@@ -75,7 +75,7 @@ impl<R: Row> Filter<R> {
     /// Whether the filter keeps every row, whatever its content.
     #[must_use]
     pub fn keeps_all(&self) -> bool {
-        matches!(&self.root, FilterNode::All(parts) if parts.is_empty())
+        self.root.keeps_all()
     }
 
     /// Whether the filter keeps this row.
@@ -87,37 +87,47 @@ impl<R: Row> Filter<R> {
     /// Whether the filter keeps this row; `words` are further words known of the row.
     #[must_use]
     pub fn keeps_with(&self, row: &R, context: &Context, words: &[&str]) -> bool {
-        self.looks(row, context, words, &Budget::unlimited())
-    }
-
-    /// Whether the filter keeps this row. The result is meaningless once the budget is exhausted.
-    pub(super) fn keeps_within(&self, row: &R, context: &Context, budget: &Budget<'_>) -> bool {
-        self.looks(row, context, &[], budget)
-    }
-
-    fn looks(&self, row: &R, context: &Context, words: &[&str], budget: &Budget<'_>) -> bool {
         let looked = Looked {
             row,
             columns: &self.columns,
             context,
             words,
-            budget,
+            budget: &Budget::unlimited(),
             texts: OnceCell::new(),
         };
         self.root.eval(&looked) == Some(true)
     }
 }
 
-impl<R> Filter<R> {
+impl FilterNode {
+    /// Whether it keeps every row, whatever its content.
+    pub(super) fn keeps_all(&self) -> bool {
+        matches!(self, Self::All(parts) if parts.is_empty())
+    }
+
+    /// Whether it keeps this row, by its columns. The result is meaningless once the budget is
+    /// exhausted.
+    pub(super) fn keeps<R: Row>(
+        &self,
+        columns: &[Column<R>],
+        row: &R,
+        context: &Context,
+        budget: &Budget<'_>,
+    ) -> bool {
+        let looked = Looked {
+            row,
+            columns,
+            context,
+            words: &[],
+            budget,
+            texts: OnceCell::new(),
+        };
+        self.eval(&looked) == Some(true)
+    }
+
     /// Passes each field of a row that the filter reads to `see`; `searched` are the fields
     /// searched by bare words.
     pub(super) fn fields(&self, searched: &[&'static str], see: &mut dyn FnMut(&str)) {
-        self.root.fields(searched, see);
-    }
-}
-
-impl FilterNode {
-    fn fields(&self, searched: &[&'static str], see: &mut dyn FnMut(&str)) {
         match self {
             Self::All(parts) | Self::Any(parts) => {
                 parts.iter().for_each(|part| part.fields(searched, see));

@@ -17,7 +17,7 @@ const MAX_BYTES: usize = 4_096;
 const MAX_DEPTH: usize = 32;
 
 /// The columns of a table, as the parser sees them: it is compiled once for all tables.
-trait Columns {
+pub(super) trait Columns {
     fn find(&mut self, key: &str) -> Option<NamedColumn>;
 
     /// The column whose title begins the text, and the length of that title.
@@ -29,7 +29,7 @@ trait Columns {
 }
 
 /// The columns that the parser has found.
-struct Found<R: 'static>(Vec<Column<R>>);
+pub(super) struct Found<R: 'static>(pub(super) Vec<Column<R>>);
 
 impl<R> Found<R> {
     fn take(&mut self, column: Column<R>) -> NamedColumn {
@@ -66,8 +66,13 @@ impl<R: Row> Columns for Found<R> {
 /// Parses a whole filter. The columns that it names are numbers in the list beside it.
 pub(super) fn filter<R: Row>(text: &str) -> Result<(FilterNode, Vec<Column<R>>), QueryError> {
     let mut columns = Found(Vec::new());
-    let node = Parser::new(text.trim_start(), &mut columns).whole(text.len())?;
+    let node = filter_of(text, &mut columns)?;
     Ok((node, columns.0))
+}
+
+/// Parses a whole filter of a table with these columns.
+pub(super) fn filter_of(text: &str, columns: &mut dyn Columns) -> Result<FilterNode, QueryError> {
+    Parser::new(text.trim_start(), columns).whole(text.len())
 }
 
 /// Parses a single comparison: `hold_p99 < 10ms`.

@@ -4,13 +4,16 @@ mod pick;
 
 use alloc::borrow::Cow;
 use alloc::string::ToString;
+use alloc::vec::Vec;
 use core::cmp::Reverse;
 
 pub use self::pick::TaskSource;
 
+use super::filter::FilterNode;
 use super::group::{self, Grouping};
-use super::{Budget, Filter, LONGEST_WINDOW_NS, Query, QueryError, Rows};
-use crate::snapshot::column::{self, Column, Context, Involved, Row, SortKey};
+use super::parse::{self, Columns, Found};
+use super::{Budget, LONGEST_WINDOW_NS, Query, QueryError, Rows};
+use crate::snapshot::column::{Column, Context, Involved, Row, SortKey};
 use crate::snapshot::natural::Natural;
 use crate::snapshot::quantile::Distribution;
 use crate::snapshot::{Page, ProcRow, Snapshot, Table, TaskRow};
@@ -93,7 +96,7 @@ impl Selection {
                     let rows = &snapshot.tasks.rows;
                     let whole = |at: usize| rows.get(at).map(Cow::Borrowed);
                     let all = rows.iter().map(Cow::Borrowed).enumerate();
-                    snapshot.task_groups = group::groups(all, whole, grouping, plan.limit);
+                    snapshot.task_groups = group::groups(all, whole, grouping, plan.terms.limit);
                 }
                 plan.cut(&mut snapshot.tasks);
             }
@@ -187,14 +190,22 @@ fn apply<R: Row>(
 /// Filter, order and limit of one table.
 #[derive(Debug)]
 pub struct Plan<R: 'static> {
-    filter: Filter<R>,
-    order: Sorting<R>,
+    terms: Terms,
+    /// The columns that filter and order name.
+    columns: Vec<Column<R>>,
+}
+
+/// A plan in terms of columns by number: it is parsed by code that is compiled once for all tables.
+#[derive(Debug)]
+struct Terms {
+    filter: FilterNode,
+    order: Order,
     limit: usize,
 }
 
 /// Order of rows. Equal rows are ordered by name, so that they never swap.
 #[derive(Debug)]
-pub enum Sorting<R: 'static> {
+enum Order {
     /// The table's own order: worst first; parties of an alert come before all other rows.
     Own {
         /// The order is reversed: best first.
@@ -202,49 +213,59 @@ pub enum Sorting<R: 'static> {
     },
     /// Order by a column; rows without a value come last in both directions.
     By {
-        /// The column whose values are compared.
-        column: Column<R>,
+        /// The number of the column whose values are compared.
+        column: usize,
         /// The largest value comes first.
         descending: bool,
     },
 }
 
-impl<R: Row> Sorting<R> {
+impl Terms {
+    fn parse(rows: &Rows, columns: &mut dyn Columns) -> Result<Self, QueryError> {
+        Ok(Self {
+            filter: parse::filter_of(&rows.filter, columns)?,
+            order: Order::parse(&rows.sort, rows.invert, columns)?,
+            limit: rows.limit as usize,
+        })
+    }
+}
+
+impl Order {
     /// Parses the name of a column; empty or `worst` is the table's own order. Numbers sort
     /// descending and text ascending, unless inverted.
-    ///
-    /// # Errors
-    ///
-    /// If the table has no such column.
-    pub fn parse(key: &str, invert: bool) -> Result<Self, QueryError> {
+    fn parse(key: &str, invert: bool, columns: &mut dyn Columns) -> Result<Self, QueryError> {
         if matches!(key, "" | WORST) {
             return Ok(Self::Own { invert });
         }
-        let column = column::find(key).ok_or_else(|| QueryError::unknown_field::<R>(key))?;
-        let descending = column.unit.is_number() != invert;
-        Ok(Self::By { column, descending })
+        let column = columns.find(key).ok_or_else(|| columns.unknown(key))?;
+        Ok(Self::By {
+            column: column.nth,
+            descending: column.unit.is_number() != invert,
+        })
     }
+}
 
+impl<R: Row> Plan<R> {
     /// Sort rank of a row.
     fn rank(&self, row: &R, context: &Context, involved: &Involved<'_>) -> Rank {
-        match self {
-            Self::Own { invert } => {
+        match self.terms.order {
+            Order::Own { invert } => {
                 let (class, n) = row.worst();
                 // Procs are ordered by their share, whether or not they are part of an alert.
                 let part = involved.severity(row).filter(|_| R::OWN_ORDER == WORST);
                 let severity = part.map_or(CALM, |severity| severity as u8);
                 let class = severity * CLASSES + class;
                 let n = SortKey::Number(n);
-                if *invert {
+                if invert {
                     Rank(u8::MAX - class, Directed::Up(n))
                 } else {
                     Rank(class, Directed::Down(Reverse(n)))
                 }
             }
-            Self::By { column, descending } => {
-                let value = column.value(row, context).sort_key();
+            Order::By { column, descending } => {
+                let value = self.columns[column].value(row, context).sort_key();
                 let class = u8::from(value == SortKey::Missing);
-                if *descending {
+                if descending {
                     Rank(class, Directed::Down(Reverse(value)))
                 } else {
                     Rank(class, Directed::Up(value))
@@ -290,10 +311,11 @@ impl<R: Row> Plan<R> {
     ///
     /// The first error in the filter or the name of the column.
     pub fn parse(rows: &Rows) -> Result<Self, QueryError> {
+        let mut columns = Found(Vec::new());
+        let terms = Terms::parse(rows, &mut columns)?;
         Ok(Self {
-            filter: Filter::parse(&rows.filter)?,
-            order: Sorting::parse(&rows.sort, rows.invert)?,
-            limit: rows.limit as usize,
+            terms,
+            columns: columns.0,
         })
     }
 
@@ -314,6 +336,11 @@ impl<R: Row> Plan<R> {
         Ok(())
     }
 
+    fn keeps(&self, row: &R, context: &Context, budget: &Budget<'_>) -> bool {
+        let filter = &self.terms.filter;
+        filter.keeps(&self.columns, row, context, budget)
+    }
+
     /// Filters and sorts one table, and sets its counts.
     fn arrange(
         &self,
@@ -324,27 +351,27 @@ impl<R: Row> Plan<R> {
     ) -> Result<(), QueryError> {
         page.total = page.total.max(page.rows.len() as u64);
         page.matched = page.total;
-        if !self.filter.keeps_all() {
+        if !self.terms.filter.keeps_all() {
             let (all, mut looked) = (page.rows.len(), 0);
             page.rows.retain(|row| {
                 looked += usize::from(budget.overrun().is_none());
-                self.filter.keeps_within(row, context, budget)
+                self.keeps(row, context, budget)
             });
             within::<R>(budget, looked, all)?;
             page.matched = page.rows.len() as u64;
         }
-        sorting::by_cached_key(&mut page.rows, |row| self.order.key(row, context, involved));
+        sorting::by_cached_key(&mut page.rows, |row| self.key(row, context, involved));
         Ok(())
     }
 
     /// Whether there are more rows than the limit.
     const fn cuts(&self, page: &Page<R>) -> bool {
-        self.limit > 0 && page.rows.len() > self.limit
+        self.terms.limit > 0 && page.rows.len() > self.terms.limit
     }
 
     fn cut(&self, page: &mut Page<R>) {
         if self.cuts(page) {
-            page.rows.truncate(self.limit);
+            page.rows.truncate(self.terms.limit);
         }
     }
 }

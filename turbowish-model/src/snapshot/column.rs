@@ -279,24 +279,33 @@ pub fn find<R: Row>(key: &str) -> Option<Column<R>> {
         return Some(column);
     }
     let (family, percent) = percentile_of::<R>(key)?;
+    Some(at_percentile(family, named_percentile(percent)?))
+}
+
+#[inline(never)]
+fn named_percentile(percent: &str) -> Option<Percentile> {
     PERCENTILES.contains(&percent).then_some(())?;
-    Some(at_percentile(family, Percentile::parse(percent)?))
+    Percentile::parse(percent)
 }
 
 /// Splits `run_p99.9`.
 fn percentile_of<R: Row>(key: &str) -> Option<(&'static Family<R>, &str)> {
-    let (prefix, percent) = key.split_once("_p")?;
+    let (prefix, percent) = split_percentile(key)?;
     let mut families = R::families().iter();
     Some((families.find(|family| family.prefix == prefix)?, percent))
+}
+
+#[inline(never)]
+fn split_percentile(key: &str) -> Option<(&str, &str)> {
+    key.split_once("_p")
 }
 
 /// Creates the column of one percentile of a population, with a title like `POLp99.9`.
 #[must_use]
 pub fn at_percentile<R>(family: &'static Family<R>, q: Percentile) -> Column<R> {
-    let name = q.name();
-    let title = format!("{}{name}", family.title);
+    let (key, title) = percentile_names(family.prefix, family.title, q);
     Column {
-        key: Cow::Owned(format!("{}_{name}", family.prefix)),
+        key: Cow::Owned(key),
         width: title.len().max(6),
         title: Cow::Owned(title),
         meaning: family.meaning,
@@ -305,6 +314,13 @@ pub fn at_percentile<R>(family: &'static Family<R>, q: Percentile) -> Column<R> 
         fields: family.fields,
         read: Read::Percentile(family.of, q),
     }
+}
+
+/// The key and the title of that column.
+#[inline(never)]
+fn percentile_names(prefix: &str, title: &str, q: Percentile) -> (String, String) {
+    let name = q.name();
+    (format!("{prefix}_{name}"), format!("{title}{name}"))
 }
 
 /// Returns the cell of a column, independent of the window; empty if there is no such column.

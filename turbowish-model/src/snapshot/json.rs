@@ -13,8 +13,8 @@ mod writer;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-pub(in crate::snapshot) use self::fields::Spelled;
-pub use self::fields::{Field, FieldValue, Record, Setter};
+pub use self::fields::{FieldValue, Record, See, Setter};
+pub(in crate::snapshot) use self::fields::{Read, Spelled};
 pub use self::flat::{flat_header, flat_row};
 pub use self::read::{Parsed, Readable, fill, put};
 pub use self::writer::Writer;
@@ -177,20 +177,26 @@ impl TableVisitor for Printed<'_> {
     type Output = ();
 
     fn visit<R: Record>(self) {
-        let fields = || {
-            R::fields()
-                .iter()
-                .filter(|field| self.shape.keeps(field.name))
-        };
         self.out.key(R::TABLE);
+        let shape = self.shape;
         self.out.array(&R::page(self.snapshot).rows, |out, row| {
-            out.object(|out| {
-                for field in fields() {
-                    out.key(field.name);
-                    fact(out, &(field.read)(row), self.shape);
-                }
-            });
+            out.object(|out| row.each_field(&mut PrintedRow { out, shape }));
         });
+    }
+}
+
+/// Prints the fields of a row.
+struct PrintedRow<'a> {
+    out: &'a mut Writer,
+    shape: &'a Options,
+}
+
+impl See for PrintedRow<'_> {
+    fn see(&mut self, name: &'static str, value: FieldValue<'_>) {
+        if self.shape.keeps(name) {
+            self.out.key(name);
+            fact(self.out, &value, self.shape);
+        }
     }
 }
 

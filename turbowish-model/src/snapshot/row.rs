@@ -37,13 +37,14 @@ macro_rules! row {
         }
 
         impl $crate::snapshot::json::Record for $row {
-            fn fields() -> &'static [$crate::snapshot::json::Field<Self>] {
-                use $crate::snapshot::json::Field;
-                static FIELDS: &[Field<$row>] = &[$(
-                    row!(@read $row $field $(as $json $(($read, $write))?)?),
-                    $(Field::new(stringify!($more), $more_read),)*
-                )+];
-                FIELDS
+            fn each_field(&self, see: &mut dyn $crate::snapshot::json::See) {
+                $(
+                    row!(@read self see $field $(as $json $(($read, $write))?)?);
+                    $(
+                        let read: $crate::snapshot::json::Read<Self> = $more_read;
+                        see.see(stringify!($more), read(self));
+                    )*
+                )+
             }
 
             fn setters() -> &'static [$crate::snapshot::json::Setter<Self>] {
@@ -71,14 +72,15 @@ macro_rules! row {
             };
         }
     };
-    (@read $row:ident $field:ident) => {
-        row!(@read $row $field as $field)
+    (@read $row:ident $see:ident $field:ident) => {
+        row!(@read $row $see $field as $field)
     };
-    (@read $row:ident $field:ident as $json:ident) => {
-        Field::new(stringify!($json), |row| $crate::snapshot::json::Spelled::spell(&row.$field))
+    (@read $row:ident $see:ident $field:ident as $json:ident) => {
+        $see.see(stringify!($json), $crate::snapshot::json::Spelled::spell(&$row.$field))
     };
-    (@read $row:ident $field:ident as $json:ident($read:expr, $write:expr)) => {
-        Field::new(stringify!($json), $read)
+    (@read $row:ident $see:ident $field:ident as $json:ident($read:expr, $write:expr)) => {
+        let read: $crate::snapshot::json::Read<Self> = $read;
+        $see.see(stringify!($json), read($row))
     };
     (@write $row:ident $field:ident $(as $json:ident)?) => {
         |row, value| $crate::snapshot::json::put(&mut row.$field, value)

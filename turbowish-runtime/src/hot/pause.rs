@@ -15,13 +15,13 @@
 //! The lock of the table is held for a few instructions. No waker is cloned, woken or dropped under
 //! it: that runs code of the executor, which may lead back here.
 
-use std::collections::{BTreeMap, HashMap};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Waker;
 
 use turbowish_model::account::task::Pause as Reading;
+use turbowish_model::ordered::Map;
 
 use crate::hot::task::{Covered, TaskRow};
 use crate::hot::waker_state::let_go;
@@ -30,7 +30,7 @@ use crate::lock::lock;
 use crate::log::say;
 
 /// Paused tasks by task ID.
-static PAUSES: Mutex<BTreeMap<u64, Pause>> = Mutex::new(BTreeMap::new());
+static PAUSES: Mutex<Map<u64, Pause>> = Mutex::new(Map::new());
 
 /// Pause state in a task's row.
 ///
@@ -123,7 +123,7 @@ pub(crate) enum Unrenewed {
     By(String),
 }
 
-fn with<R>(change: impl FnOnce(&mut BTreeMap<u64, Pause>) -> R) -> R {
+fn with<R>(change: impl FnOnce(&mut Map<u64, Pause>) -> R) -> R {
     change(&mut lock(&PAUSES))
 }
 
@@ -259,7 +259,7 @@ pub(crate) fn count(most: u64) {
 }
 
 /// All pauses by task; `most` as in [`count`].
-pub(crate) fn readings(most: u64) -> HashMap<u64, Reading> {
+pub(crate) fn readings(most: u64) -> Map<u64, Reading> {
     let now = clock::ticks();
     with(|pauses| {
         let readings = pauses.iter().map(|(&task, pause)| {
@@ -276,7 +276,7 @@ pub(crate) fn readings(most: u64) -> HashMap<u64, Reading> {
     })
 }
 
-fn take(pauses: &mut BTreeMap<u64, Pause>, task: u64) -> Option<Pause> {
+fn take(pauses: &mut Map<u64, Pause>, task: u64) -> Option<Pause> {
     let pause = pauses.remove(&task);
     pause.inspect(Pause::clear)
 }

@@ -1,12 +1,12 @@
 //! The monitor without the feature `server`: it has no thread, so no console can attach, and there
 //! are no alerts and no pauses.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use turbowish_model::account::task::Pause;
 use turbowish_model::collect::assemble::{Assembly, Names};
 use turbowish_model::collect::history::Totals;
+use turbowish_model::ordered::Map;
 use turbowish_model::snapshot::AwaitRow;
 use turbowish_model::snapshot::alert::Alert;
 
@@ -43,8 +43,8 @@ impl Monitor {
     pub(super) const fn end_pauses_and_alerts(&self) {}
 
     /// Paused tasks: there are none.
-    pub(super) fn pauses(&self) -> HashMap<u64, Pause> {
-        HashMap::new()
+    pub(super) fn pauses(&self) -> Map<u64, Pause> {
+        Map::new()
     }
 
     /// Alerts: there are none.

@@ -2,11 +2,10 @@
 //! an item of a channel; or, perhaps once, for a notification. What a future waits for is known for
 //! instrumented primitives only.
 
-use std::collections::BTreeMap;
-
 use turbowish_model::account::resource::{Kind, Reading, Role};
 use turbowish_model::account::task::TaskMeta;
 use turbowish_model::collect::assemble::IdleWait;
+use turbowish_model::ordered::Map;
 
 use crate::hot::current::CurrentCall;
 use crate::resource;
@@ -14,7 +13,7 @@ use crate::resource;
 /// Waits of roots, by proc, and await point plus one.
 #[derive(Debug, Default)]
 pub(super) struct IdleWaits {
-    by_site: BTreeMap<(u32, u16), RootWait>,
+    by_site: Map<(u32, u16), RootWait>,
     /// Number of looks.
     looks: u64,
 }

@@ -1,9 +1,8 @@
 //! Requests of consoles to pause and resume tasks.
 
-use std::collections::HashMap;
-
 use turbowish_model::account::task::Pause;
 use turbowish_model::event::ConsoleEvent;
+use turbowish_model::ordered::Map;
 use turbowish_wire::PauseTask;
 
 use super::Monitor;
@@ -27,7 +26,7 @@ impl Monitor {
     }
 
     /// Paused tasks by ID.
-    pub(super) fn pauses(&self) -> HashMap<u64, Pause> {
+    pub(super) fn pauses(&self) -> Map<u64, Pause> {
         pause::readings(self.lease_step())
     }
 

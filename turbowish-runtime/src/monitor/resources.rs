@@ -1,6 +1,5 @@
 //! Rows of resources, and the resources of each task.
 
-use std::collections::HashSet;
 use std::panic::Location;
 use std::sync::Arc;
 
@@ -8,6 +7,7 @@ use turbowish_model::account::resource::{
     CurrentCall, Intent, Kind, LongestUse, Reading, Rest, Role, Strength,
 };
 use turbowish_model::collect::assemble::{Assembly, Names};
+use turbowish_model::ordered::Set;
 use turbowish_model::snapshot::{HolderRow, IntentRow, LongestRow, ResourceRow, WaiterRow};
 
 use super::tasks::{NameTable, spot};
@@ -23,7 +23,7 @@ pub(super) fn judged() -> Vec<Reading> {
     if !all.iter().any(Reading::is_cut) {
         return all;
     }
-    let owners: HashSet<u64> = all.iter().flat_map(owners).collect();
+    let owners: Set<u64> = all.iter().flat_map(owners).collect();
     for (record, reading) in records.iter().zip(&mut all) {
         let more = record.waiters_of(reading, |task| owners.contains(&task));
         reading.waiters.extend(more);

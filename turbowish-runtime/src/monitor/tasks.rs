@@ -8,6 +8,7 @@ use turbowish_model::account::branch::BranchReading;
 use turbowish_model::account::task::{Pause, STACK_LIMIT, TaskMeta, TaskReading};
 use turbowish_model::collect::assemble::{Assembly, Names};
 use turbowish_model::collect::read::OpenPollReading;
+use turbowish_model::ordered::Map;
 use turbowish_model::query::TaskSource;
 use turbowish_model::snapshot::unique_suffix::UniqueSuffixes;
 use turbowish_model::snapshot::{Spot, TaskParts, TaskRow, TaskState, TasksByState, WakerRow};
@@ -90,7 +91,7 @@ impl LiveTasks {
     pub(super) fn read(
         threads: &[ThreadNow],
         epoch: u32,
-        mut pauses: HashMap<u64, Pause>,
+        mut pauses: Map<u64, Pause>,
         clock: &dyn Fn() -> u64,
     ) -> Self {
         let mut tasks = readings(threads, epoch, clock);
@@ -208,9 +209,9 @@ pub(super) struct NameTable<'a> {
     given: HashMap<u64, Arc<str>>,
     /// Given names of all tasks, if they were asked for.
     others: OnceCell<HashMap<u64, Arc<str>>>,
-    threads: HashMap<u32, &'a str>,
+    threads: Map<u32, &'a str>,
     /// Positions in the list of workers.
-    workers: HashMap<u32, u32>,
+    workers: Map<u32, u32>,
 }
 
 impl<'a> NameTable<'a> {

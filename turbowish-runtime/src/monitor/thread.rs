@@ -2,6 +2,7 @@
 //! Queries run on another thread.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -89,7 +90,12 @@ fn run(monitor: Arc<Monitor>, config: Config, stopped: oneshot::Receiver<()>) {
         .enable_time()
         .build();
     match runtime {
-        Ok(runtime) => runtime.block_on(live(monitor.clone(), monitor, config, stopped)),
+        // In a box: the runtime's code is compiled for each type of a future, several times.
+        Ok(runtime) => {
+            let live: Pin<Box<dyn Future<Output = ()>>> =
+                Box::pin(live(monitor.clone(), monitor, config, stopped));
+            runtime.block_on(live);
+        }
         Err(error) => say(&format!(
             "no console can attach: the monitor's runtime did not start: {error}"
         )),

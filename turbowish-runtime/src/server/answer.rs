@@ -7,12 +7,12 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
+use turbowish_wire::convert::Paced;
 use turbowish_wire::framing;
 
-use super::making::Made;
 use super::quota::{Account, Held};
 use super::status::{Code, Status};
-use super::watch::Watch;
+use super::watch::{Timed, Watch};
 
 /// An answer: the part that is encoded, and the rest.
 pub(super) struct Answer {
@@ -57,7 +57,7 @@ impl Answer {
     fn poll_make(&mut self, context: &mut Context<'_>) -> Poll<()> {
         if let Rest::Live(watch) = &mut self.rest {
             let next = ready!(watch.poll_next(context));
-            match next.and_then(|made| frame(&made).map(|frame| (frame, made.unsent))) {
+            match next.and_then(|next| Ok((frame(&next)?, next.made.unsent))) {
                 Ok((frame, _unsent)) => self.held.push_back(self.account.hold(frame)),
                 Err(status) => self.rest = Rest::Nothing(status),
             }
@@ -90,8 +90,12 @@ impl Answer {
 }
 
 /// Encodes a snapshot for sending.
-fn frame(made: &Made) -> Result<Bytes, Status> {
-    let frame = framing::frame(&made.snapshot).ok_or_else(too_large)?;
+fn frame(next: &Timed) -> Result<Bytes, Status> {
+    let paced = Paced {
+        snapshot: &*next.made.snapshot,
+        pace_ns: u64::try_from(next.pace.as_nanos()).unwrap_or(u64::MAX),
+    };
+    let frame = framing::frame(&paced).ok_or_else(too_large)?;
     Ok(frame.into())
 }
 

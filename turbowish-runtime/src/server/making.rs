@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use tokio::sync::oneshot;
 use turbowish_model::query::{Budget, MAX_STEPS, Overrun, Query};
-use turbowish_wire::{framing, proto};
+use turbowish_wire::encode::{self, Encode};
 
 use super::Source;
 use super::quota::{Account, Load};
@@ -28,7 +28,7 @@ pub(super) type Making = Pin<Box<dyn Future<Output = Result<Made, Status>> + Sen
 
 /// A snapshot, and its processor time.
 pub(super) struct Made {
-    pub(super) snapshot: proto::Snapshot,
+    pub(super) snapshot: Box<dyn Encode + Send>,
     pub(super) took: Duration,
     pub(super) unsent: Unsent,
 }
@@ -101,16 +101,15 @@ impl Asked {
         };
         let budget = Budget::new(MAX_STEPS, &look);
         let snapshot = self.source.snapshot(&self.query, &budget);
-        let snapshot = snapshot.map(proto::Snapshot::from);
         let took = took();
         self.source.answered(took);
         Some(match snapshot {
             Ok(snapshot) => Ok(Made {
                 took,
                 unsent: Unsent {
-                    _load: self.account.load(framing::size(&snapshot)),
+                    _load: self.account.load(encode::size(&snapshot)),
                 },
-                snapshot,
+                snapshot: Box::new(snapshot),
             }),
             Err(fault) => Err(Status::new(Code::InvalidArgument, fault.to_string())),
         })

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use turbowish_model::query::Query;
 use turbowish_model::snapshot::Table;
-use turbowish_wire::convert::Malformed;
+use turbowish_wire::convert::{Controlled, Hello, Malformed};
 use turbowish_wire::framing::{self, Unreadable};
 use turbowish_wire::{Action, PROTOCOL, VERSION, proto};
 
@@ -99,7 +99,7 @@ impl Service {
                 // Counted as a message from here on, and no more as a snapshot.
                 Ok(Answer::whole(
                     account,
-                    framed(framing::frame(&made.snapshot))?,
+                    framed(framing::frame(&*made.snapshot))?,
                 ))
             }
             Method::Watch => {
@@ -118,17 +118,17 @@ impl Service {
         }
     }
 
-    fn hello(&self) -> proto::HelloReply {
+    fn hello(&self) -> Hello {
         // A client of another protocol must be able to read this, and to report it.
-        proto::HelloReply {
+        Hello {
             protocol: PROTOCOL,
             version: VERSION.to_owned(),
-            process: Some(self.source.process().into()),
+            process: self.source.process(),
             read_only: self.read_only,
         }
     }
 
-    fn control(&self, frame: &[u8]) -> Result<proto::ControlReply, Status> {
+    fn control(&self, frame: &[u8]) -> Result<Controlled, Status> {
         let request: proto::ControlRequest = framing::message(frame).map_err(unreadable)?;
         if self.read_only {
             let text = format!("{} is read-only: consoles can only read", self.label());
@@ -139,8 +139,8 @@ impl Service {
             Action::PauseTask(order) => self.source.pause_task(&order).map_err(refused)?,
             Action::ResumeTask(task) => self.source.resume_task(task).map_err(refused)?,
         }
-        Ok(proto::ControlReply {
-            process: Some(self.source.process().into()),
+        Ok(Controlled {
+            process: self.source.process(),
         })
     }
 

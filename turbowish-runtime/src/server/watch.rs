@@ -29,13 +29,19 @@ const FREE: u32 = 20;
 /// Once slowed down, they return to the requested interval only below one part in this many.
 const FREE_AGAIN: u32 = 25;
 
+/// A snapshot of a stream, and the time from its start to that of the next one.
+pub(super) struct Timed {
+    pub(super) made: Made,
+    pub(super) pace: Duration,
+}
+
 /// Snapshots of one query. Only the first exists before it is requested, because it shows whether
 /// the query is valid.
 pub(super) struct Watch {
     service: Service,
     query: Arc<Query>,
     account: Arc<Account>,
-    first: Option<Made>,
+    first: Option<Timed>,
     /// The next one, once it is due.
     making: Option<Making>,
     /// Start of the last one.
@@ -61,8 +67,7 @@ impl Watch {
         };
         let begun = Instant::now();
         let first = pace.with_pace(service.make(&query, &account).await?);
-        let next = Duration::from_nanos(first.snapshot.pace_ns);
-        let due = tokio::time::sleep_until(begun + next);
+        let due = tokio::time::sleep_until(begun + first.pace);
         Ok(Self {
             service,
             query,
@@ -77,7 +82,7 @@ impl Watch {
     }
 
     /// The next snapshot, once it is due and made.
-    pub(super) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Result<Made, Status>> {
+    pub(super) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Result<Timed, Status>> {
         if let Some(first) = self.first.take() {
             return Poll::Ready(Ok(first));
         }
@@ -92,7 +97,7 @@ impl Watch {
         self.making = None;
         let told = made.map(|made| self.pace.with_pace(made));
         let next = match &told {
-            Ok(made) => Duration::from_nanos(made.snapshot.pace_ns),
+            Ok(told) => told.pace,
             Err(_) => self.pace.asked,
         };
         self.due.as_mut().reset(self.begun + next);
@@ -115,11 +120,10 @@ struct Pace {
 }
 
 impl Pace {
-    /// Stores in a snapshot when the next one is due.
-    fn with_pace(&mut self, mut made: Made) -> Made {
-        let next = self.next(made.took);
-        made.snapshot.pace_ns = u64::try_from(next.as_nanos()).unwrap_or(u64::MAX);
-        made
+    /// Adds to a snapshot when the next one is due.
+    fn with_pace(&mut self, made: Made) -> Timed {
+        let pace = self.next(made.took);
+        Timed { made, pace }
     }
 
     /// Time from the start of a snapshot that took `took` to that of the next one.

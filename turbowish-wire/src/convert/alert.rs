@@ -4,6 +4,7 @@ use turbowish_model::snapshot::alert::{Alert, Behind};
 
 use super::Malformed;
 use super::mirror::{Mirror, message};
+use crate::encode::{Encode, Output, put};
 use crate::proto;
 
 impl From<Alert> for proto::Alert {
@@ -54,6 +55,42 @@ impl From<Alert> for proto::Alert {
             recent: recent.send(),
             unpolled_ns,
         }
+    }
+}
+
+impl Encode for Alert {
+    fn encode(&self, output: &mut Output) {
+        let Self {
+            pitfall,
+            severity,
+            since,
+            held_ns,
+            holds,
+            certain,
+            title,
+            summary,
+            parties,
+            at,
+            steps,
+            behind:
+                Behind {
+                    tasks,
+                    unlisted,
+                    waits,
+                },
+            why,
+            fixes,
+            began_unix_ns,
+            ended_unix_ns,
+            times,
+            last_unix_ns,
+            recent,
+            unpolled_ns,
+        } = self;
+        put!(output, Alert {
+            pitfall severity since held_ns holds certain title summary parties at steps why fixes
+            began_unix_ns ended_unix_ns times last_unix_ns recent unpolled_ns
+        } and { behind: tasks, behind_unlisted: unlisted, behind_waits: waits });
     }
 }
 

@@ -14,6 +14,7 @@ use turbowish_model::snapshot::{
 };
 
 use super::mirror::{mirror, mirror_enum};
+use crate::encode::{Encode, Output, put};
 
 mirror_enum!(Kind = ResourceKind {
     Mutex RwLock Semaphore Barrier Notify OnceCell Mpsc Oneshot Broadcast Watch Timer
@@ -80,3 +81,58 @@ macro_rules! tabled {
 }
 
 turbowish_model::tables!(tabled);
+
+/// The next snapshot of a stream.
+pub struct Paced<'s> {
+    /// The snapshot.
+    pub snapshot: &'s dyn Encode,
+    /// Time from this snapshot to the next one.
+    pub pace_ns: u64,
+}
+
+impl Encode for Paced<'_> {
+    fn encode(&self, output: &mut Output) {
+        let Self { snapshot, pace_ns } = self;
+        snapshot.encode(output);
+        put!(output, Snapshot { pace_ns });
+    }
+}
+
+/// What a process speaks, and who it is.
+#[derive(Debug)]
+pub struct Hello {
+    /// Number of the protocol.
+    pub protocol: u32,
+    /// Version of the crate inside the process.
+    pub version: String,
+    /// The process itself.
+    pub process: Process,
+    /// Control is refused.
+    pub read_only: bool,
+}
+
+impl Encode for Hello {
+    fn encode(&self, output: &mut Output) {
+        let Self {
+            protocol,
+            version,
+            process,
+            read_only,
+        } = self;
+        put!(output, HelloReply { protocol version process read_only });
+    }
+}
+
+/// The process after a control request.
+#[derive(Debug)]
+pub struct Controlled {
+    /// The process.
+    pub process: Process,
+}
+
+impl Encode for Controlled {
+    fn encode(&self, output: &mut Output) {
+        let Self { process } = self;
+        put!(output, ControlReply { process });
+    }
+}

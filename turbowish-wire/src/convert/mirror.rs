@@ -1,11 +1,12 @@
-//! `mirror!` writes both directions between a type of the model and its message, field by field.
-//! A field that only one side has does not compile.
+//! `mirror!` writes both directions between a type of the model and its message, field by field,
+//! and the way from the type to the bytes. A field that only one side has does not compile.
 
 use turbowish_model::snapshot::Page;
 use turbowish_model::snapshot::pitfall::Pitfall;
 use turbowish_model::snapshot::quantile::Distribution;
 
 use super::{Fault, Malformed};
+use crate::encode::{Encode, Output, Packed, as_another, put};
 use crate::proto;
 
 /// A value of the model that a field of a message stands for.
@@ -38,6 +39,7 @@ macro_rules! mirror {
         impl TryFrom<$crate::proto::$sent> for $model {
             type Error = $crate::convert::Malformed;
 
+            #[inline(never)]
             fn try_from(sent: $crate::proto::$sent) -> Result<Self, Self::Error> {
                 Ok(Self {
                     $($field: $crate::convert::mirror::Mirror::receive(
@@ -45,6 +47,13 @@ macro_rules! mirror {
                         concat!(stringify!($sent), ".", stringify!($field)),
                     )?,)+
                 })
+            }
+        }
+
+        impl $crate::encode::Encode for $model {
+            fn encode(&self, output: &mut $crate::encode::Output) {
+                let Self { $($field),+ } = self;
+                $crate::encode::put!(output, $sent { $($field)+ });
             }
         }
 
@@ -94,6 +103,10 @@ macro_rules! mirror_enum {
                     $($model::$value => Self::$value,)+
                 }
             }
+        }
+
+        $crate::encode::as_another! {
+            $model: value => u64::from($crate::proto::$sent::from(*value) as u32);
         }
 
         impl $crate::convert::mirror::Mirror<i32> for $model {
@@ -181,6 +194,17 @@ impl Mirror<proto::Attribute> for (String, String) {
     }
 }
 
+impl Encode for (String, String) {
+    fn encode(&self, output: &mut Output) {
+        let (name, value) = self;
+        put!(output, Attribute { name value });
+    }
+}
+
+as_another! {
+    Pitfall: value => *value.id();
+}
+
 impl Mirror<String> for Pitfall {
     fn send(self) -> String {
         self.id().to_owned()
@@ -232,6 +256,22 @@ impl From<Distribution> for proto::Distribution {
     }
 }
 
+impl Encode for Distribution {
+    fn encode(&self, output: &mut Output) {
+        let Self {
+            n,
+            sum_ns,
+            max_ns,
+            buckets,
+        } = self;
+        let (upper_ns, count) = (
+            Packed(buckets, |bucket| bucket.0),
+            Packed(buckets, |bucket| bucket.1),
+        );
+        put!(output, Distribution { n sum_ns max_ns } and { upper_ns: &upper_ns, count: &count });
+    }
+}
+
 impl TryFrom<proto::Distribution> for Distribution {
     type Error = Malformed;
 
@@ -273,6 +313,13 @@ const ALWAYS: [&str; 3] = ["Snapshot.procs", "Snapshot.tasks", "Snapshot.awaits"
 /// The pages of all tables, which have the same three fields.
 macro_rules! pages {
     ($($(#[doc = $about:literal])+ $field:ident: $table:ident, $row:ty, $page:ident;)+) => {$(
+        impl Encode for Page<$row> {
+            fn encode(&self, output: &mut Output) {
+                let Self { rows, total, matched } = self;
+                put!(output, $page { rows total matched });
+            }
+        }
+
         impl Mirror<Option<proto::$page>> for Page<$row> {
             fn send(self) -> Option<proto::$page> {
                 let Self { rows, total, matched } = self;

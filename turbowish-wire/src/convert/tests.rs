@@ -18,7 +18,8 @@ use turbowish_model::snapshot::{
     WaiterRow, WakerRow, Worker,
 };
 
-use super::{Action, Malformed, PauseTask};
+use super::{Action, Hello, Malformed, Paced, PauseTask};
+use crate::encode::{self, Encode};
 use crate::proto;
 
 const ROLES: [Role; 7] = Role::ALL;
@@ -486,8 +487,22 @@ impl TableVisitor for PlainRows<'_> {
     }
 }
 
-/// Converts to the message and its bytes, and back.
+/// Converts to the message and its bytes, and back; and directly to bytes of the same message.
 fn check<M, P>(value: M)
+where
+    M: Clone + PartialEq + std::fmt::Debug + TryFrom<P, Error = Malformed> + Encode,
+    P: Message + Default + From<M> + PartialEq + std::fmt::Debug,
+{
+    let message = P::from(value.clone());
+    let written = encode::append(Vec::new(), &value);
+    assert_eq!(written.len(), message.encoded_len());
+    assert_eq!(encode::size(&value), written.len());
+    assert_eq!(P::decode(written.as_slice()).unwrap(), message);
+    check_conversion(value);
+}
+
+/// Converts to the message and its bytes, and back.
+fn check_conversion<M, P>(value: M)
 where
     M: Clone + PartialEq + std::fmt::Debug + TryFrom<P, Error = Malformed>,
     P: Message + Default + From<M>,
@@ -501,6 +516,34 @@ where
 fn snapshots_survive() {
     check::<_, proto::Snapshot>(Distinct(0).snapshot());
     check::<_, proto::Snapshot>(Snapshot::default());
+}
+
+#[test]
+fn replies_are_their_messages() {
+    let mut d = Distinct(0);
+    let (snapshot, pace_ns) = (d.snapshot(), d.number());
+    let paced = Paced {
+        snapshot: &snapshot,
+        pace_ns,
+    };
+    let written = encode::append(Vec::new(), &paced);
+    let mut expected = proto::Snapshot::from(snapshot);
+    expected.pace_ns = pace_ns;
+    assert_eq!(proto::Snapshot::decode(written.as_slice()), Ok(expected));
+    let hello = Hello {
+        protocol: d.small(),
+        version: d.text(),
+        process: d.process(Accounting::Disarmed),
+        read_only: true,
+    };
+    let written = encode::append(Vec::new(), &hello);
+    let expected = proto::HelloReply {
+        protocol: hello.protocol,
+        version: hello.version,
+        process: Some(hello.process.into()),
+        read_only: true,
+    };
+    assert_eq!(proto::HelloReply::decode(written.as_slice()), Ok(expected));
 }
 
 #[test]
@@ -567,17 +610,17 @@ fn queries_survive() {
 #[test]
 fn actions_survive() {
     for accounting in [Accounting::Armed, Accounting::Disarmed] {
-        check::<_, proto::ControlRequest>(Action::SetAccounting(accounting));
+        check_conversion::<_, proto::ControlRequest>(Action::SetAccounting(accounting));
     }
     for lease_ns in [None, Some(1), Some(u64::MAX)] {
-        check::<_, proto::ControlRequest>(Action::PauseTask(PauseTask {
+        check_conversion::<_, proto::ControlRequest>(Action::PauseTask(PauseTask {
             task: 7,
             by: "console pid 9".into(),
             lease_ns,
             renew: lease_ns.is_some(),
         }));
     }
-    check::<_, proto::ControlRequest>(Action::ResumeTask(u64::MAX));
+    check_conversion::<_, proto::ControlRequest>(Action::ResumeTask(u64::MAX));
 }
 
 /// Checks that a snapshot's message with one fault is refused with the expected error.

@@ -2170,6 +2170,10 @@ impl crate::weight::Weighed for HelloRequest {
         &SHAPE
     }
 }
+impl HelloRequest {
+    /// The numbers of the fields, by name.
+    pub const FIELDS: &'static [(&'static str, u32)] = &[("protocol", 1), ("version", 2)];
+}
 impl crate::weight::Weighed for HelloReply {
     fn shape() -> &'static crate::weight::Shape {
         #[allow(unused_imports)]
@@ -2182,6 +2186,10 @@ impl crate::weight::Weighed for HelloReply {
         };
         &SHAPE
     }
+}
+impl HelloReply {
+    /// The numbers of the fields, by name.
+    pub const FIELDS: &'static [(&'static str, u32)] = &[("protocol", 1), ("version", 2), ("process", 3), ("read_only", 4)];
 }
 impl crate::weight::Weighed for WatchRequest {
     fn shape() -> &'static crate::weight::Shape {
@@ -2196,6 +2204,10 @@ impl crate::weight::Weighed for WatchRequest {
         &SHAPE
     }
 }
+impl WatchRequest {
+    /// The numbers of the fields, by name.
+    pub const FIELDS: &'static [(&'static str, u32)] = &[("query", 1), ("interval_ns", 2)];
+}
 impl crate::weight::Weighed for ControlRequest {
     fn shape() -> &'static crate::weight::Shape {
         #[allow(unused_imports)]
@@ -2209,6 +2221,10 @@ impl crate::weight::Weighed for ControlRequest {
         &SHAPE
     }
 }
+impl ControlRequest {
+    /// The numbers of the fields, by name.
+    pub const FIELDS: &'static [(&'static str, u32)] = &[("set_accounting", 1), ("pause_task", 2), ("resume_task", 3)];
+}
 impl crate::weight::Weighed for PauseTask {
     fn shape() -> &'static crate::weight::Shape {
         #[allow(unused_imports)]
@@ -2220,6 +2236,10 @@ impl crate::weight::Weighed for PauseTask {
         };
         &SHAPE
     }
+}
+impl PauseTask {
+    /// The numbers of the fields, by name.
+    pub const FIELDS: &'static [(&'static str, u32)] = &[("task", 1), ("by", 2), ("lease_ns", 3), ("renew", 4)];
 }
 impl crate::weight::Weighed for ControlReply {
     fn shape() -> &'static crate::weight::Shape {
@@ -2233,6 +2253,10 @@ impl crate::weight::Weighed for ControlReply {
         };
         &SHAPE
     }
+}
+impl ControlReply {
+    /// The numbers of the fields, by name.
+    pub const FIELDS: &'static [(&'static str, u32)] = &[("process", 1)];
 }
 impl crate::weight::Weighed for Query {
     fn shape() -> &'static crate::weight::Shape {
@@ -2254,6 +2278,10 @@ impl crate::weight::Weighed for Query {
         &SHAPE
     }
 }
+impl Query {
+    /// The numbers of the fields, by name.
+    pub const FIELDS: &'static [(&'static str, u32)] = &[("window_ns", 1), ("procs", 2), ("tasks", 3), ("awaits", 4), ("resources", 5), ("alerts", 6), ("counters", 7), ("delays", 8), ("slowest", 9)];
+}
 impl crate::weight::Weighed for Rows {
     fn shape() -> &'static crate::weight::Shape {
         #[allow(unused_imports)]
@@ -2265,6 +2293,10 @@ impl crate::weight::Weighed for Rows {
         };
         &SHAPE
     }
+}
+impl Rows {
+    /// The numbers of the fields, by name.
+    pub const FIELDS: &'static [(&'static str, u32)] = &[("filter", 1), ("sort", 2), ("invert", 3), ("limit", 4), ("group", 5)];
 }
 impl crate::weight::Weighed for Snapshot {
     fn shape() -> &'static crate::weight::Shape {
@@ -2292,6 +2324,10 @@ impl crate::weight::Weighed for Snapshot {
         &SHAPE
     }
 }
+impl Snapshot {
+    /// The numbers of the fields, by name.
+    pub const FIELDS: &'static [(&'static str, u32)] = &[("process", 1), ("at_unix_ns", 2), ("window_ns", 3), ("since_start", 4), ("workers", 5), ("tasks_by_state", 6), ("lost", 7), ("procs", 8), ("tasks", 9), ("awaits", 10), ("resources", 11), ("alerts", 12), ("ready_latency", 14), ("counters", 13), ("task_groups", 15), ("pace_ns", 16), ("alerts_forgotten", 17), ("delays", 18), ("slowest", 19)];
+}
 impl crate::weight::Weighed for TaskGroup {
     fn shape() -> &'static crate::weight::Shape {
         #[allow(unused_imports)]
@@ -2304,6 +2340,10 @@ impl crate::weight::Weighed for TaskGroup {
         };
         &SHAPE
     }
+}
+impl TaskGroup {
+    /// The numbers of the fields, by name.
+    pub const FIELDS: &'static [(&'static str, u32)] = &[("key", 1), ("tasks", 2), ("row", 3)];
 }
 impl crate::weight::Weighed for Process {
     fn shape() -> &'static crate::weight::Shape {
@@ -2318,6 +2358,10 @@ impl crate::weight::Weighed for Process {
         &SHAPE
     }
 }
+impl Process {
+    /// The numbers of the fields, by name.
+    pub const FIELDS: &'static [(&'static str, u32)] = &[("name", 1), ("pid", 2), ("command", 3), ("uptime_ns", 4), ("accounting", 5), ("accounting_since_unix_ns", 6), ("procs_known", 7), ("runtime_tasks", 8), ("own_cost", 9)];
+}
 impl crate::weight::Weighed for OwnCost {
     fn shape() -> &'static crate::weight::Shape {
         #[allow(unused_imports)]
@@ -2329,6 +2373,10 @@ impl crate::weight::Weighed for OwnCost {
         };
         &SHAPE
     }
+}
+impl OwnCost {
+    /// The numbers of the fields, by name.
+    pub const FIELDS: &'static [(&'static str, u32)] = &[("ppm", 1), ("monitor_ppm", 2), ("poll_ps", 3), ("wake_ps", 4), ("counter_ps", 5), ("resource_ps", 6)];
 }
 impl crate::weight::Weighed for Worker {
     fn shape() -> &'static crate::weight::Shape {
@@ -2343,6 +2391,10 @@ impl crate::weight::Weighed for Worker {
         &SHAPE
     }
 }
+impl Worker {
+    /// The numbers of the fields, by name.
+    pub const FIELDS: &'static [(&'static str, u32)] = &[("name", 1), ("busy_ns", 2), ("polling", 3)];
+}
 impl crate::weight::Weighed for Polling {
     fn shape() -> &'static crate::weight::Shape {
         #[allow(unused_imports)]
@@ -2354,6 +2406,10 @@ impl crate::weight::Weighed for Polling {
         };
         &SHAPE
     }
+}
+impl Polling {
+    /// The numbers of the fields, by name.
+    pub const FIELDS: &'static [(&'static str, u32)] = &[("proc", 1), ("since_ns", 2), ("root_since_ns", 3)];
 }
 impl crate::weight::Weighed for TasksByState {
     fn shape() -> &'static crate::weight::Shape {
@@ -2367,6 +2423,10 @@ impl crate::weight::Weighed for TasksByState {
         &SHAPE
     }
 }
+impl TasksByState {
+    /// The numbers of the fields, by name.
+    pub const FIELDS: &'static [(&'static str, u32)] = &[("polling", 1), ("ready", 2), ("waiting", 3), ("paused", 4)];
+}
 impl crate::weight::Weighed for Lost {
     fn shape() -> &'static crate::weight::Shape {
         #[allow(unused_imports)]
@@ -2378,6 +2438,10 @@ impl crate::weight::Weighed for Lost {
         };
         &SHAPE
     }
+}
+impl Lost {
+    /// The numbers of the fields, by name.
+    pub const FIELDS: &'static [(&'static str, u32)] = &[("tasks", 1), ("procs", 2), ("late_attach", 3), ("orphan_end", 4), ("forced_pop", 5), ("clock_backwards", 6), ("resources", 7), ("counters", 8), ("details", 9), ("last_ago_ns", 10)];
 }
 impl crate::weight::Weighed for Distribution {
     fn shape() -> &'static crate::weight::Shape {
@@ -2393,6 +2457,10 @@ impl crate::weight::Weighed for Distribution {
         &SHAPE
     }
 }
+impl Distribution {
+    /// The numbers of the fields, by name.
+    pub const FIELDS: &'static [(&'static str, u32)] = &[("n", 1), ("sum_ns", 2), ("max_ns", 3), ("upper_ns", 4), ("count", 5)];
+}
 impl crate::weight::Weighed for ProcPage {
     fn shape() -> &'static crate::weight::Shape {
         #[allow(unused_imports)]
@@ -2405,6 +2473,10 @@ impl crate::weight::Weighed for ProcPage {
         };
         &SHAPE
     }
+}
+impl ProcPage {
+    /// The numbers of the fields, by name.
+    pub const FIELDS: &'static [(&'static str, u32)] = &[("rows", 1), ("total", 2), ("matched", 3)];
 }
 impl crate::weight::Weighed for ProcRow {
     fn shape() -> &'static crate::weight::Shape {
@@ -2429,6 +2501,10 @@ impl crate::weight::Weighed for ProcRow {
         &SHAPE
     }
 }
+impl ProcRow {
+    /// The numbers of the fields, by name.
+    pub const FIELDS: &'static [(&'static str, u32)] = &[("proc", 1), ("file", 2), ("line", 3), ("future_bytes", 4), ("running_ns", 5), ("inclusive_ns", 6), ("hold_ns", 7), ("yielded_ns", 8), ("unstarted_ns", 9), ("wall_ns", 10), ("max_poll_ns", 11), ("max_poll_open", 12), ("calls", 13), ("polls", 14), ("live", 15), ("ready", 16), ("err", 17), ("cancelled", 18), ("panicked", 19), ("never_polled", 20), ("occupancy_ppm", 21), ("call_running", 22), ("call_inclusive", 23), ("poll_hold", 24), ("poll_running", 25), ("callers", 26), ("ready_latency", 27), ("attributes", 28), ("trend_ppm", 29), ("immediate", 30), ("unknown_births", 31), ("call_wall", 32), ("max_ever_ns", 33), ("max_ever_ago_ns", 34), ("max_ever_on", 35), ("max_ever_task", 36), ("max_ever_after", 37), ("max_poll_ago_ns", 38), ("max_poll_on", 39), ("max_poll_task", 40), ("max_poll_after", 41)];
+}
 impl crate::weight::Weighed for Caller {
     fn shape() -> &'static crate::weight::Shape {
         #[allow(unused_imports)]
@@ -2440,6 +2516,10 @@ impl crate::weight::Weighed for Caller {
         };
         &SHAPE
     }
+}
+impl Caller {
+    /// The numbers of the fields, by name.
+    pub const FIELDS: &'static [(&'static str, u32)] = &[("proc", 1), ("polls", 2), ("hold_ns", 3)];
 }
 impl crate::weight::Weighed for TaskPage {
     fn shape() -> &'static crate::weight::Shape {
@@ -2453,6 +2533,10 @@ impl crate::weight::Weighed for TaskPage {
         };
         &SHAPE
     }
+}
+impl TaskPage {
+    /// The numbers of the fields, by name.
+    pub const FIELDS: &'static [(&'static str, u32)] = &[("rows", 1), ("total", 2), ("matched", 3)];
 }
 impl crate::weight::Weighed for TaskRow {
     fn shape() -> &'static crate::weight::Shape {
@@ -2476,6 +2560,10 @@ impl crate::weight::Weighed for TaskRow {
         &SHAPE
     }
 }
+impl TaskRow {
+    /// The numbers of the fields, by name.
+    pub const FIELDS: &'static [(&'static str, u32)] = &[("id", 1), ("name", 2), ("state", 3), ("since_ns", 4), ("age_ns", 5), ("polls", 6), ("running_ns", 7), ("max_poll_ns", 8), ("root", 9), ("future_bytes", 10), ("stack", 11), ("stack_truncated", 12), ("waker", 13), ("waits_on", 14), ("holds", 15), ("parent", 16), ("spawned_at", 17), ("attributes", 18), ("pause", 19), ("will", 40), ("may", 41), ("last_poll", 42), ("os_thread_id", 43), ("waits_unknown", 44)];
+}
 impl crate::weight::Weighed for LastPoll {
     fn shape() -> &'static crate::weight::Shape {
         #[allow(unused_imports)]
@@ -2487,6 +2575,10 @@ impl crate::weight::Weighed for LastPoll {
         };
         &SHAPE
     }
+}
+impl LastPoll {
+    /// The numbers of the fields, by name.
+    pub const FIELDS: &'static [(&'static str, u32)] = &[("ago_ns", 1), ("took_ns", 2), ("thread", 3), ("worker", 4), ("ready_ns", 5), ("ready_by", 6)];
 }
 impl crate::weight::Weighed for Pause {
     fn shape() -> &'static crate::weight::Shape {
@@ -2500,6 +2592,10 @@ impl crate::weight::Weighed for Pause {
         &SHAPE
     }
 }
+impl Pause {
+    /// The numbers of the fields, by name.
+    pub const FIELDS: &'static [(&'static str, u32)] = &[("by", 1), ("left_ns", 2), ("woken", 3), ("address", 4)];
+}
 impl crate::weight::Weighed for Waker {
     fn shape() -> &'static crate::weight::Shape {
         #[allow(unused_imports)]
@@ -2511,6 +2607,10 @@ impl crate::weight::Weighed for Waker {
         };
         &SHAPE
     }
+}
+impl Waker {
+    /// The numbers of the fields, by name.
+    pub const FIELDS: &'static [(&'static str, u32)] = &[("woken_by", 1), ("wakes", 2), ("own_wakes", 3), ("clones", 4), ("live", 5)];
 }
 impl crate::weight::Weighed for Claim {
     fn shape() -> &'static crate::weight::Shape {
@@ -2525,6 +2625,10 @@ impl crate::weight::Weighed for Claim {
         &SHAPE
     }
 }
+impl Claim {
+    /// The numbers of the fields, by name.
+    pub const FIELDS: &'static [(&'static str, u32)] = &[("resource_id", 1), ("resource", 2), ("role", 3), ("amount", 4), ("since_ns", 5), ("at", 6)];
+}
 impl crate::weight::Weighed for Aim {
     fn shape() -> &'static crate::weight::Shape {
         #[allow(unused_imports)]
@@ -2536,6 +2640,10 @@ impl crate::weight::Weighed for Aim {
         };
         &SHAPE
     }
+}
+impl Aim {
+    /// The numbers of the fields, by name.
+    pub const FIELDS: &'static [(&'static str, u32)] = &[("resource_id", 1), ("resource", 2), ("role", 3), ("proc", 4)];
 }
 impl crate::weight::Weighed for Intent {
     fn shape() -> &'static crate::weight::Shape {
@@ -2549,6 +2657,10 @@ impl crate::weight::Weighed for Intent {
         &SHAPE
     }
 }
+impl Intent {
+    /// The numbers of the fields, by name.
+    pub const FIELDS: &'static [(&'static str, u32)] = &[("task", 1), ("role", 2), ("proc", 3)];
+}
 impl crate::weight::Weighed for Spot {
     fn shape() -> &'static crate::weight::Shape {
         #[allow(unused_imports)]
@@ -2561,6 +2673,10 @@ impl crate::weight::Weighed for Spot {
         &SHAPE
     }
 }
+impl Spot {
+    /// The numbers of the fields, by name.
+    pub const FIELDS: &'static [(&'static str, u32)] = &[("file", 1), ("line", 2), ("column", 3)];
+}
 impl crate::weight::Weighed for Attribute {
     fn shape() -> &'static crate::weight::Shape {
         #[allow(unused_imports)]
@@ -2572,6 +2688,10 @@ impl crate::weight::Weighed for Attribute {
         };
         &SHAPE
     }
+}
+impl Attribute {
+    /// The numbers of the fields, by name.
+    pub const FIELDS: &'static [(&'static str, u32)] = &[("name", 1), ("value", 2)];
 }
 impl crate::weight::Weighed for StackRow {
     fn shape() -> &'static crate::weight::Shape {
@@ -2586,6 +2706,10 @@ impl crate::weight::Weighed for StackRow {
         &SHAPE
     }
 }
+impl StackRow {
+    /// The numbers of the fields, by name.
+    pub const FIELDS: &'static [(&'static str, u32)] = &[("depth", 1), ("proc", 2), ("place", 3), ("since_ns", 4), ("fork", 5), ("woken_ns", 6), ("aside", 7), ("cut", 8)];
+}
 impl crate::weight::Weighed for Place {
     fn shape() -> &'static crate::weight::Shape {
         #[allow(unused_imports)]
@@ -2597,6 +2721,10 @@ impl crate::weight::Weighed for Place {
         };
         &SHAPE
     }
+}
+impl Place {
+    /// The numbers of the fields, by name.
+    pub const FIELDS: &'static [(&'static str, u32)] = &[("file", 1), ("line", 2), ("column", 3), ("end_line", 4), ("end_column", 5), ("expr", 6)];
 }
 impl crate::weight::Weighed for AwaitPage {
     fn shape() -> &'static crate::weight::Shape {
@@ -2610,6 +2738,10 @@ impl crate::weight::Weighed for AwaitPage {
         };
         &SHAPE
     }
+}
+impl AwaitPage {
+    /// The numbers of the fields, by name.
+    pub const FIELDS: &'static [(&'static str, u32)] = &[("rows", 1), ("total", 2), ("matched", 3)];
 }
 impl crate::weight::Weighed for AwaitRow {
     fn shape() -> &'static crate::weight::Shape {
@@ -2625,6 +2757,10 @@ impl crate::weight::Weighed for AwaitRow {
         &SHAPE
     }
 }
+impl AwaitRow {
+    /// The numbers of the fields, by name.
+    pub const FIELDS: &'static [(&'static str, u32)] = &[("proc", 1), ("place", 2), ("waits", 3), ("now", 4), ("waited_ns", 5), ("max_wait_ns", 6), ("share_ppm", 7), ("cancelled", 8), ("await_wait", 9), ("idle", 10), ("max_wait_ago_ns", 11), ("max_wait_task", 12), ("wait_max_ns", 13), ("wait_max_ago_ns", 14), ("wait_max_task", 15)];
+}
 impl crate::weight::Weighed for ResourcePage {
     fn shape() -> &'static crate::weight::Shape {
         #[allow(unused_imports)]
@@ -2637,6 +2773,10 @@ impl crate::weight::Weighed for ResourcePage {
         };
         &SHAPE
     }
+}
+impl ResourcePage {
+    /// The numbers of the fields, by name.
+    pub const FIELDS: &'static [(&'static str, u32)] = &[("rows", 1), ("total", 2), ("matched", 3)];
 }
 impl crate::weight::Weighed for ResourceRow {
     fn shape() -> &'static crate::weight::Shape {
@@ -2661,6 +2801,10 @@ impl crate::weight::Weighed for ResourceRow {
         &SHAPE
     }
 }
+impl ResourceRow {
+    /// The numbers of the fields, by name.
+    pub const FIELDS: &'static [(&'static str, u32)] = &[("id", 1), ("kind", 2), ("name", 3), ("made_at", 4), ("age_ns", 5), ("capacity", 6), ("level", 7), ("closed", 8), ("holders", 9), ("holder_count", 10), ("waiters", 11), ("waiter_count", 12), ("senders", 13), ("receivers", 14), ("put", 15), ("took", 16), ("waits", 17), ("waited", 18), ("kept", 19), ("will", 40), ("will_count", 41), ("may", 42), ("may_count", 43), ("longest_wait", 44), ("longest_hold", 45)];
+}
 impl crate::weight::Weighed for LongestUse {
     fn shape() -> &'static crate::weight::Shape {
         #[allow(unused_imports)]
@@ -2673,6 +2817,10 @@ impl crate::weight::Weighed for LongestUse {
         };
         &SHAPE
     }
+}
+impl LongestUse {
+    /// The numbers of the fields, by name.
+    pub const FIELDS: &'static [(&'static str, u32)] = &[("took_ns", 1), ("ago_ns", 2), ("role", 3), ("task", 4), ("proc", 5), ("at", 6), ("on", 7), ("behind", 8)];
 }
 impl crate::weight::Weighed for Holder {
     fn shape() -> &'static crate::weight::Shape {
@@ -2687,6 +2835,10 @@ impl crate::weight::Weighed for Holder {
         &SHAPE
     }
 }
+impl Holder {
+    /// The numbers of the fields, by name.
+    pub const FIELDS: &'static [(&'static str, u32)] = &[("task", 1), ("role", 2), ("amount", 3), ("since_ns", 4), ("at", 5)];
+}
 impl crate::weight::Weighed for Waiter {
     fn shape() -> &'static crate::weight::Shape {
         #[allow(unused_imports)]
@@ -2700,6 +2852,10 @@ impl crate::weight::Weighed for Waiter {
         &SHAPE
     }
 }
+impl Waiter {
+    /// The numbers of the fields, by name.
+    pub const FIELDS: &'static [(&'static str, u32)] = &[("task", 1), ("role", 2), ("amount", 3), ("since_ns", 4), ("at", 5), ("woken_ns", 6)];
+}
 impl crate::weight::Weighed for End {
     fn shape() -> &'static crate::weight::Shape {
         #[allow(unused_imports)]
@@ -2711,6 +2867,10 @@ impl crate::weight::Weighed for End {
         };
         &SHAPE
     }
+}
+impl End {
+    /// The numbers of the fields, by name.
+    pub const FIELDS: &'static [(&'static str, u32)] = &[("task", 1)];
 }
 impl crate::weight::Weighed for AlertPage {
     fn shape() -> &'static crate::weight::Shape {
@@ -2724,6 +2884,10 @@ impl crate::weight::Weighed for AlertPage {
         };
         &SHAPE
     }
+}
+impl AlertPage {
+    /// The numbers of the fields, by name.
+    pub const FIELDS: &'static [(&'static str, u32)] = &[("rows", 1), ("total", 2), ("matched", 3)];
 }
 impl crate::weight::Weighed for Alert {
     fn shape() -> &'static crate::weight::Shape {
@@ -2744,6 +2908,10 @@ impl crate::weight::Weighed for Alert {
         &SHAPE
     }
 }
+impl Alert {
+    /// The numbers of the fields, by name.
+    pub const FIELDS: &'static [(&'static str, u32)] = &[("pitfall", 1), ("severity", 2), ("since", 3), ("held_ns", 4), ("holds", 5), ("certain", 6), ("title", 7), ("summary", 8), ("parties", 9), ("at", 10), ("steps", 11), ("behind", 12), ("behind_unlisted", 13), ("why", 14), ("fixes", 15), ("began_unix_ns", 16), ("ended_unix_ns", 17), ("times", 18), ("last_unix_ns", 19), ("recent", 20), ("unpolled_ns", 21), ("behind_waits", 22)];
+}
 impl crate::weight::Weighed for BehindWait {
     fn shape() -> &'static crate::weight::Shape {
         #[allow(unused_imports)]
@@ -2757,6 +2925,10 @@ impl crate::weight::Weighed for BehindWait {
         &SHAPE
     }
 }
+impl BehindWait {
+    /// The numbers of the fields, by name.
+    pub const FIELDS: &'static [(&'static str, u32)] = &[("at", 1), ("tasks", 2), ("longest_ns", 3), ("asleep", 4)];
+}
 impl crate::weight::Weighed for Occurrence {
     fn shape() -> &'static crate::weight::Shape {
         #[allow(unused_imports)]
@@ -2768,6 +2940,10 @@ impl crate::weight::Weighed for Occurrence {
         };
         &SHAPE
     }
+}
+impl Occurrence {
+    /// The numbers of the fields, by name.
+    pub const FIELDS: &'static [(&'static str, u32)] = &[("began_unix_ns", 1), ("held_ns", 2), ("behind_count", 3)];
 }
 impl crate::weight::Weighed for Party {
     fn shape() -> &'static crate::weight::Shape {
@@ -2781,6 +2957,10 @@ impl crate::weight::Weighed for Party {
         &SHAPE
     }
 }
+impl Party {
+    /// The numbers of the fields, by name.
+    pub const FIELDS: &'static [(&'static str, u32)] = &[("kind", 1), ("id", 2), ("name", 3)];
+}
 impl crate::weight::Weighed for AlertPoint {
     fn shape() -> &'static crate::weight::Shape {
         #[allow(unused_imports)]
@@ -2793,6 +2973,10 @@ impl crate::weight::Weighed for AlertPoint {
         };
         &SHAPE
     }
+}
+impl AlertPoint {
+    /// The numbers of the fields, by name.
+    pub const FIELDS: &'static [(&'static str, u32)] = &[("proc", 1), ("place", 2)];
 }
 impl crate::weight::Weighed for AlertStep {
     fn shape() -> &'static crate::weight::Shape {
@@ -2809,6 +2993,10 @@ impl crate::weight::Weighed for AlertStep {
         &SHAPE
     }
 }
+impl AlertStep {
+    /// The numbers of the fields, by name.
+    pub const FIELDS: &'static [(&'static str, u32)] = &[("task", 1), ("point", 2), ("since", 3), ("on", 4), ("how", 5)];
+}
 impl crate::weight::Weighed for CounterPage {
     fn shape() -> &'static crate::weight::Shape {
         #[allow(unused_imports)]
@@ -2821,6 +3009,10 @@ impl crate::weight::Weighed for CounterPage {
         };
         &SHAPE
     }
+}
+impl CounterPage {
+    /// The numbers of the fields, by name.
+    pub const FIELDS: &'static [(&'static str, u32)] = &[("rows", 1), ("total", 2), ("matched", 3)];
 }
 impl crate::weight::Weighed for CounterRow {
     fn shape() -> &'static crate::weight::Shape {
@@ -2835,6 +3027,10 @@ impl crate::weight::Weighed for CounterRow {
         &SHAPE
     }
 }
+impl CounterRow {
+    /// The numbers of the fields, by name.
+    pub const FIELDS: &'static [(&'static str, u32)] = &[("name", 1), ("kind", 2), ("proc", 3), ("at", 4), ("updates", 5), ("added", 6), ("total", 7), ("value", 8), ("min", 9), ("max", 10)];
+}
 impl crate::weight::Weighed for DelayPage {
     fn shape() -> &'static crate::weight::Shape {
         #[allow(unused_imports)]
@@ -2848,6 +3044,10 @@ impl crate::weight::Weighed for DelayPage {
         &SHAPE
     }
 }
+impl DelayPage {
+    /// The numbers of the fields, by name.
+    pub const FIELDS: &'static [(&'static str, u32)] = &[("rows", 1), ("total", 2), ("matched", 3)];
+}
 impl crate::weight::Weighed for DelayRow {
     fn shape() -> &'static crate::weight::Shape {
         #[allow(unused_imports)]
@@ -2859,6 +3059,10 @@ impl crate::weight::Weighed for DelayRow {
         };
         &SHAPE
     }
+}
+impl DelayRow {
+    /// The numbers of the fields, by name.
+    pub const FIELDS: &'static [(&'static str, u32)] = &[("victim", 1), ("behind", 2), ("time_ns", 3), ("ready_ns", 4), ("share_ppm", 5), ("polls", 6)];
 }
 impl crate::weight::Weighed for SlowestPage {
     fn shape() -> &'static crate::weight::Shape {
@@ -2873,6 +3077,10 @@ impl crate::weight::Weighed for SlowestPage {
         &SHAPE
     }
 }
+impl SlowestPage {
+    /// The numbers of the fields, by name.
+    pub const FIELDS: &'static [(&'static str, u32)] = &[("rows", 1), ("total", 2), ("matched", 3)];
+}
 impl crate::weight::Weighed for SlowestRow {
     fn shape() -> &'static crate::weight::Shape {
         #[allow(unused_imports)]
@@ -2885,4 +3093,8 @@ impl crate::weight::Weighed for SlowestRow {
         };
         &SHAPE
     }
+}
+impl SlowestRow {
+    /// The numbers of the fields, by name.
+    pub const FIELDS: &'static [(&'static str, u32)] = &[("proc", 1), ("part", 2), ("place", 3), ("time_ns", 4), ("share_ppm", 5), ("all_ppm", 6), ("wall_ns", 7), ("recorded", 8), ("calls", 9), ("ended", 10), ("from_ns", 11)];
 }

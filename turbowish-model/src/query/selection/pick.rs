@@ -4,9 +4,8 @@
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
 
-use super::{Plan, Rank, within};
+use super::{Order, Plan, Rank, within};
 use crate::query::group::{self, Grouping};
-use crate::query::selection::Sorting;
 use crate::query::{Budget, QueryError};
 use crate::snapshot::column::{Context, Involved, Row};
 use crate::snapshot::natural::Natural;
@@ -44,10 +43,13 @@ impl Plan<TaskRow> {
     fn parts(&self) -> TaskParts {
         let mut parts = TaskParts::NONE;
         let mut add = |field: &str| parts.add(field);
-        self.filter.fields(&SEARCHED, &mut add);
-        match &self.order {
-            Sorting::Own { .. } => JUDGED.into_iter().for_each(add),
-            Sorting::By { column, .. } => column.fields.iter().for_each(|field| add(field)),
+        self.terms.filter.fields(&SEARCHED, &mut add);
+        match self.terms.order {
+            Order::Own { .. } => JUDGED.into_iter().for_each(add),
+            Order::By { column, .. } => self.columns[column]
+                .fields
+                .iter()
+                .for_each(|field| add(field)),
         }
         parts
     }
@@ -60,7 +62,7 @@ impl Plan<TaskRow> {
         involved: &Involved<'_>,
         budget: &Budget<'_>,
     ) -> Result<Picked, QueryError> {
-        let (parts, keeps_all) = (self.parts(), self.filter.keeps_all());
+        let (parts, keeps_all) = (self.parts(), self.terms.filter.keeps_all());
         let mut ranks: Vec<(Rank, usize)> = Vec::new();
         for at in 0..tasks.count() {
             budget.row();
@@ -68,13 +70,17 @@ impl Plan<TaskRow> {
             let Some(row) = tasks.row(at, parts) else {
                 continue;
             };
-            if keeps_all || self.filter.keeps_within(&row, context, budget) {
-                ranks.push((self.order.rank(&row, context, involved), at));
+            if keeps_all || self.keeps(&row, context, budget) {
+                ranks.push((self.rank(&row, context, involved), at));
             }
         }
         within::<TaskRow>(budget, tasks.count(), tasks.count())?;
         let all = ranks.len();
-        let limit = if self.limit == 0 { all } else { self.limit };
+        let limit = if self.terms.limit == 0 {
+            all
+        } else {
+            self.terms.limit
+        };
         let grouping = grouping.filter(|_| limit < all);
         // The first task of a group represents it, so all rows must be in order.
         let wanted = if grouping.is_some() { all } else { limit };

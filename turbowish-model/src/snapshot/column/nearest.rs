@@ -1,6 +1,5 @@
 //! Suggestions for mistyped names.
 
-use alloc::format;
 use alloc::string::String;
 
 use super::{PERCENTILES, Row, percentile_of};
@@ -10,14 +9,15 @@ use crate::sorting;
 #[must_use]
 pub fn nearest<R: Row>(key: &str) -> Option<String> {
     if let Some((family, percent)) = percentile_of::<R>(key)
-        && let Some(wanted) = thousandths(percent)
+        && let Some(nearest) = nearest_percentile(percent)
     {
-        let nearest = nearest_percentile(percent, wanted);
-        return Some(format!("{}_p{nearest}", family.prefix));
+        return Some([family.prefix, "_p", nearest].concat());
     }
-    let mut known = R::columns().iter().map(|column| &*column.key);
-    let known: &mut dyn Iterator<Item = &str> = &mut known;
-    closest(key, known).map(String::from)
+    let mut closest = Closest::to(key);
+    for column in R::columns() {
+        closest.see(&column.key);
+    }
+    closest.found().map(String::from)
 }
 
 /// A decimal number in thousandths; what comes after them is left out.
@@ -38,7 +38,10 @@ fn thousandths(text: &str) -> Option<u64> {
     }))
 }
 
-fn nearest_percentile(percent: &str, wanted: u64) -> &'static str {
+/// The known percentile nearest to a number.
+#[inline(never)]
+fn nearest_percentile(percent: &str) -> Option<&'static str> {
+    let wanted = thousandths(percent)?;
     // The start of a key that is still being typed is right.
     let other = |known: &str| !known.starts_with(percent);
     let off = |known: &str| thousandths(known).map_or(u64::MAX, |known| known.abs_diff(wanted));
@@ -47,16 +50,43 @@ fn nearest_percentile(percent: &str, wanted: u64) -> &'static str {
         let by_number = off(a).cmp(&off(b));
         other(a).cmp(&other(b)).then(by_number)
     });
-    known[0]
+    Some(known[0])
 }
 
 /// The most similar of these words; `None` if none is similar enough.
 #[must_use]
 pub fn closest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let near = known.map(|known| (distance(word, known), known));
-    let near = near.min_by_key(|(edits, _)| *edits);
-    let near = near.filter(|(edits, known)| *edits <= known.len().min(word.len()) / 2);
-    near.map(|(_, known)| known)
+    let mut closest = Closest::to(word);
+    known.for_each(|known| closest.see(known));
+    closest.found()
+}
+
+/// The first of the most similar words seen so far, and its distance.
+struct Closest<'w, 'a> {
+    word: &'w str,
+    nearest: Option<(usize, &'a str)>,
+}
+
+impl<'w, 'a> Closest<'w, 'a> {
+    const fn to(word: &'w str) -> Self {
+        Self {
+            word,
+            nearest: None,
+        }
+    }
+
+    #[inline(never)]
+    fn see(&mut self, known: &'a str) {
+        let edits = distance(self.word, known);
+        if self.nearest.is_none_or(|(fewest, _)| edits < fewest) {
+            self.nearest = Some((edits, known));
+        }
+    }
+
+    fn found(self) -> Option<&'a str> {
+        let (edits, known) = self.nearest?;
+        (edits <= known.len().min(self.word.len()) / 2).then_some(known)
+    }
 }
 
 /// Levenshtein's edit distance; only the first 64 characters are compared.

@@ -11,38 +11,61 @@ const FORMER: [(&str, &str); 1] = [("HOL", "hold")];
 /// The column whose title starts a text, in any case, and the length of that title.
 #[must_use]
 pub fn titled<R: Row>(text: &str) -> Option<(Column<R>, usize)> {
-    let columns = R::columns().iter();
-    let mut columns = columns.map(|column| (&*column.title, &*column.key));
-    let families = R::families().iter();
-    let mut families = families.flat_map(|family| {
-        let former = FORMER.iter().filter(|(_, prefix)| *prefix == family.prefix);
-        [(family.title, family.prefix)]
-            .into_iter()
-            .chain(former.copied())
-    });
-    let (key, length) = longest(text, &mut columns, &mut families)?;
+    let mut longest = Longest { text, found: None };
+    for column in R::columns() {
+        longest.see_column(&column.title, &column.key);
+    }
+    for family in R::families() {
+        longest.see_family(family.title, family.prefix);
+    }
+    let (key, length) = longest.found?;
     Some((find(&key)?, length))
 }
 
-/// The key of the longest title, and its length. `columns` and `families` are titles and keys, or
-/// prefixes of both. The same code for all tables.
-fn longest(
-    text: &str,
-    columns: &mut dyn Iterator<Item = (&'static str, &'static str)>,
-    families: &mut dyn Iterator<Item = (&'static str, &'static str)>,
-) -> Option<(String, usize)> {
-    let begins = |title: &str| {
-        let begin = text.get(..title.len())?;
+/// The key of the longest title that starts a text, and its length. The same code for all tables.
+struct Longest<'t> {
+    text: &'t str,
+    found: Option<(String, usize)>,
+}
+
+impl Longest<'_> {
+    /// The length of the title, if it starts the text.
+    fn begins(&self, title: &str) -> Option<usize> {
+        let begin = self.text.get(..title.len())?;
         begin.eq_ignore_ascii_case(title).then_some(title.len())
-    };
-    let own = columns.filter_map(|(title, key)| Some((key.to_string(), begins(title)?)));
-    let percentiles = families.filter_map(|(title, prefix)| {
-        let length = begins(title)?;
-        let percent = text[length..].strip_prefix('p')?;
-        let end = percent.find(|c: char| !c.is_ascii_digit() && c != '.');
-        let percent = &percent[..end.unwrap_or(percent.len())];
-        let key = format!("{prefix}_p{percent}");
-        Some((key, length + 1 + percent.len()))
-    });
-    own.chain(percentiles).max_by_key(|(_, length)| *length)
+    }
+
+    fn see(&mut self, key: String, length: usize) {
+        if self
+            .found
+            .as_ref()
+            .is_none_or(|(_, longest)| length >= *longest)
+        {
+            self.found = Some((key, length));
+        }
+    }
+
+    #[inline(never)]
+    fn see_column(&mut self, title: &str, key: &str) {
+        if let Some(length) = self.begins(title) {
+            self.see(key.to_string(), length);
+        }
+    }
+
+    /// Sees the columns of a population: their titles and keys begin with these.
+    #[inline(never)]
+    fn see_family(&mut self, title: &str, prefix: &str) {
+        let former = FORMER.iter().filter(|(_, of)| *of == prefix);
+        for title in former.map(|(title, _)| *title).chain([title]) {
+            let Some(length) = self.begins(title) else {
+                continue;
+            };
+            let Some(percent) = self.text[length..].strip_prefix('p') else {
+                continue;
+            };
+            let end = percent.find(|c: char| !c.is_ascii_digit() && c != '.');
+            let percent = &percent[..end.unwrap_or(percent.len())];
+            self.see(format!("{prefix}_p{percent}"), length + 1 + percent.len());
+        }
+    }
 }

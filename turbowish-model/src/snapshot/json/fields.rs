@@ -17,13 +17,21 @@ use crate::snapshot::{
     StackRow, TaskState, WaiterRow, WakerRow,
 };
 
-/// One field of a row.
-#[derive(Debug)]
-pub struct Field<R: 'static> {
-    /// Name of the field; times end in `_ns`, sizes in `_bytes`, millionths in `_ppm`.
-    pub name: &'static str,
-    pub(super) read: for<'a> fn(&'a R) -> FieldValue<'a>,
+/// Sees the fields of a row: the name of each, and its value. In names, times end in `_ns`, sizes
+/// in `_bytes`, millionths in `_ppm`.
+pub trait See {
+    /// Sees the next field.
+    fn see(&mut self, name: &'static str, value: FieldValue<'_>);
 }
+
+impl<F: FnMut(&'static str, FieldValue<'_>)> See for F {
+    fn see(&mut self, name: &'static str, value: FieldValue<'_>) {
+        self(name, value);
+    }
+}
+
+/// The value of a field that is spelled in its own way.
+pub(in crate::snapshot) type Read<R> = for<'a> fn(&'a R) -> FieldValue<'a>;
 
 /// Sets a field of a row from a saved report; `None` if the value has another type.
 pub type Setter<R> = fn(&mut R, &Parsed) -> Option<()>;
@@ -148,8 +156,16 @@ fn names<'a>(
 
 /// A row that can be printed as JSON, read back, and merged with another one.
 pub trait Record: Row + Default + Clone {
-    /// The fields, in the order in which they are printed.
-    fn fields() -> &'static [Field<Self>];
+    /// Passes the fields to `see`, in the order in which they are printed.
+    fn each_field(&self, see: &mut dyn See);
+
+    /// The names of the fields, in the same order.
+    #[must_use]
+    fn field_names() -> Vec<&'static str> {
+        let mut names = Vec::new();
+        Self::default().each_field(&mut |name, _: FieldValue<'_>| names.push(name));
+        names
+    }
 
     /// What sets each of the fields, in the same order. Apart from them, because a program that
     /// reads no reports has no use for their code.
@@ -157,15 +173,6 @@ pub trait Record: Row + Default + Clone {
 
     /// Merges another row of the same group into this one.
     fn merge(&mut self, other: &Self);
-}
-
-impl<R> Field<R> {
-    pub(in crate::snapshot) const fn new(
-        name: &'static str,
-        read: for<'a> fn(&'a R) -> FieldValue<'a>,
-    ) -> Self {
-        Self { name, read }
-    }
 }
 
 /// A value that is a field of a row.

@@ -30,36 +30,46 @@ pub fn flat_row<R: Record>(row: &R, shape: &Options) -> Vec<String> {
 }
 
 fn flat<R: Record>(row: &R, shape: &Options, cell: &mut dyn FnMut(String, String)) {
-    for field in R::fields().iter().filter(|field| shape.keeps(field.name)) {
-        let name = field.name;
-        match (field.read)(row) {
-            FieldValue::Population(population) => {
-                let mut inner = |key: &str, value: Option<u64>| {
-                    cell(
-                        [name, ".", key].concat(),
-                        value.map_or_else(String::new, |n| n.to_string()),
-                    );
-                };
-                inner("n", Some(population.n));
-                inner("sum_ns", Some(population.sum_ns));
-                inner("max_ns", Some(population.max_ns));
-                for q in &shape.percentiles {
-                    inner(&q.name(), population.percentile(*q));
-                }
-            }
-            FieldValue::Stack(calls) => innermost(leaf(calls), cell),
-            FieldValue::Callers(_)
-            | FieldValue::Steps(_)
-            | FieldValue::Occurrences(_)
-            | FieldValue::BehindWaits(_) => {}
-            FieldValue::Point(point) => alerts::flat_point(name, point, cell),
-            FieldValue::Spot(spot) => claims::flat_spot(name, spot, cell),
-            FieldValue::Waker(waker) => claims::flat_waker(name, waker, cell),
-            FieldValue::LastPoll(poll) => claims::flat_poll(name, poll, cell),
-            FieldValue::Longest(row) => claims::flat_longest(name, row, cell),
-            FieldValue::Pause(pause) => claims::flat_pause(name, pause, cell),
-            plain => cell(name.to_string(), plain.to_string()),
+    row.each_field(&mut |name, value: FieldValue<'_>| {
+        if shape.keeps(name) {
+            flat_value(name, value, shape, cell);
         }
+    });
+}
+
+fn flat_value(
+    name: &str,
+    value: FieldValue<'_>,
+    shape: &Options,
+    cell: &mut dyn FnMut(String, String),
+) {
+    match value {
+        FieldValue::Population(population) => {
+            let mut inner = |key: &str, value: Option<u64>| {
+                cell(
+                    [name, ".", key].concat(),
+                    value.map_or_else(String::new, |n| n.to_string()),
+                );
+            };
+            inner("n", Some(population.n));
+            inner("sum_ns", Some(population.sum_ns));
+            inner("max_ns", Some(population.max_ns));
+            for q in &shape.percentiles {
+                inner(&q.name(), population.percentile(*q));
+            }
+        }
+        FieldValue::Stack(calls) => innermost(leaf(calls), cell),
+        FieldValue::Callers(_)
+        | FieldValue::Steps(_)
+        | FieldValue::Occurrences(_)
+        | FieldValue::BehindWaits(_) => {}
+        FieldValue::Point(point) => alerts::flat_point(name, point, cell),
+        FieldValue::Spot(spot) => claims::flat_spot(name, spot, cell),
+        FieldValue::Waker(waker) => claims::flat_waker(name, waker, cell),
+        FieldValue::LastPoll(poll) => claims::flat_poll(name, poll, cell),
+        FieldValue::Longest(row) => claims::flat_longest(name, row, cell),
+        FieldValue::Pause(pause) => claims::flat_pause(name, pause, cell),
+        plain => cell(name.to_string(), plain.to_string()),
     }
 }
 

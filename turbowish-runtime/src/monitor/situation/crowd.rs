@@ -6,8 +6,6 @@
 //! or has done so little in total that no rule applies. Nothing is kept of such a task, here or in
 //! the situation.
 
-use std::collections::HashMap;
-
 use turbowish_model::account::task::{Glance, Pause};
 use turbowish_model::ordered::{Map, Set};
 
@@ -18,7 +16,7 @@ use crate::monitor::tasks::{LiveTask, first_polls};
 /// All live tasks at one instant.
 pub(in crate::monitor) struct Crowd {
     epoch: u32,
-    pauses: HashMap<u64, Pause>,
+    pauses: Map<u64, Pause>,
     /// Tasks that are not at rest, and tasks that use a resource.
     picked: Vec<LiveTask>,
     /// Number of the picked tasks that were read before the resources.
@@ -75,7 +73,7 @@ impl Crowd {
     /// Reads all live tasks. The threads were read before.
     pub(in crate::monitor) fn read(
         threads: &[ThreadNow],
-        pauses: HashMap<u64, Pause>,
+        pauses: Map<u64, Pause>,
         pick: Pick,
     ) -> Self {
         let mut crowd = Self {
@@ -204,13 +202,12 @@ fn at(roots: &mut Vec<RootCounts>, root: u32) -> &mut RootCounts {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::HashMap;
 
     use std::future::poll_fn;
     use std::pin::Pin;
     use std::sync::Mutex;
     use std::task::{Context, Poll, Waker};
-    use turbowish_model::ordered::Set;
+    use turbowish_model::ordered::{Map, Set};
 
     use turbowish_model::account::task::Glance;
 
@@ -260,7 +257,7 @@ mod tests {
         let read = |before| {
             let pick = pick_of(before, 0);
             let names = crate::monitor::registry::Registry(crate::hot::proc::all());
-            let crowd = Crowd::read(&threads, HashMap::new(), pick);
+            let crowd = Crowd::read(&threads, Map::new(), pick);
             let ours = |root_of: u32| root(&names, root_of);
             let rows = task::each().filter(|row| ours(row.root()));
             let ids: Set<u64> = rows.map(|row| row.id()).collect();
@@ -278,7 +275,7 @@ mod tests {
         let roots = (0..).take_while(|id| (*id as usize) < names.0.len());
         let roots: Vec<u32> = roots.filter(|id| root(&names, *id)).collect();
         let counts = |idle| {
-            let mut crowd = Crowd::read(&threads, HashMap::new(), pick_of(1, idle));
+            let mut crowd = Crowd::read(&threads, Map::new(), pick_of(1, idle));
             let of_root = crowd.roots().find(|(id, _)| roots.contains(id));
             crowd.sample(&roots);
             let (_, counts) = of_root.expect("live tasks");

@@ -5,8 +5,6 @@
 //! is the average since the previous situation, a quarter of a second: a shorter burst is averaged
 //! over it, and a lasting one is reported in full.
 
-use std::collections::HashMap;
-
 use turbowish_model::account::counters::{Population, Sum};
 use turbowish_model::account::metrics::MetricKey;
 use turbowish_model::diagnose::situation::Source;
@@ -29,7 +27,7 @@ pub(super) struct Density {
     woken: Vec<u64>,
     said: Map<MetricKey, u64>,
     /// Number of uses by resource.
-    uses: HashMap<u64, u64>,
+    uses: Map<u64, u64>,
     /// Uses of resources since that situation.
     used: u64,
     /// Polls per 100 ms.
@@ -135,7 +133,7 @@ impl Density {
     /// Uses are not counted by proc: the resource is named instead.
     fn uses(&mut self, stage: &SituationBuilder<'_>) -> Grown {
         let mut grown = Grown::default();
-        let mut seen = HashMap::with_capacity(stage.resources.len());
+        let mut seen = Map::new();
         let mut most = 0;
         for reading in stage.resources {
             let all = uses(reading);

@@ -1,7 +1,5 @@
 //! Resources in a situation: holders and waiters, and which of a task's futures they are.
 
-use std::collections::HashMap;
-
 use turbowish_model::account::resource as model;
 use turbowish_model::account::resource::{CurrentCall, Reading};
 use turbowish_model::account::task::TaskReading;
@@ -119,7 +117,7 @@ fn known(who: CurrentCall) -> Option<u64> {
 /// Marks the calls that await a resource directly: such a call cannot continue without it. A wait
 /// not polled by the task's last poll is a future of its own.
 pub(super) fn mark_awaiting_calls(tasks: &mut [Task], resources: &[Resource]) {
-    let at: HashMap<u64, usize> = tasks.iter().map(|task| task.id).zip(0..).collect();
+    let at: Map<u64, usize> = tasks.iter().map(|task| task.id).zip(0..).collect();
     for waiter in resources.iter().flat_map(|resource| &resource.waiters) {
         let Some(&at) = waiter.task.and_then(|task| at.get(&task)) else {
             continue;

@@ -1,11 +1,11 @@
 //! Tests of rows of tasks that continue to run while they are read.
 
-use std::collections::HashMap;
 use std::pin::{Pin, pin};
 use std::task::{Context, Waker};
 
 use turbowish_model::collect::assemble::Assembly;
 use turbowish_model::collect::history::{Trend, Window};
+use turbowish_model::ordered::Map;
 use turbowish_model::query::TaskSource;
 use turbowish_model::snapshot::{TaskParts, TaskRow};
 
@@ -43,7 +43,7 @@ fn ages_end_when_the_row_is_read() {
     poll(&mut task);
     advance(7);
     let epoch = monitor.state().switched.epoch;
-    let live = LiveTasks::read(&threads, epoch, HashMap::new(), &clock::ticks);
+    let live = LiveTasks::read(&threads, epoch, Map::new(), &clock::ticks);
     // The rows are made even later.
     advance(1_000);
     let names = Registry(proc::all());

@@ -1,7 +1,7 @@
 //! Wakers with which tokio's `block_on` polls, learned from tokio: only `block_on` makes such
 //! wakers.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::task::{RawWakerVTable, Waker};
 
 use crate::hot::thread;
@@ -16,10 +16,12 @@ pub(crate) fn learn() {
         return;
     }
     KNOWN.get_or_init(|| {
-        let (tell, told) = std::sync::mpsc::sync_channel(1);
-        let asks = move || _ = tell.send(runtimes::blocking_wakers());
+        // Not through a channel, whose code takes 20 KB.
+        let told = Arc::new(OnceLock::new());
+        let tell = Arc::clone(&told);
+        let asks = move || _ = tell.set(runtimes::blocking_wakers());
         thread::start("turbowish-asks", asks).ok()?.join().ok()?;
-        told.recv().ok().flatten()
+        told.get().copied().flatten()
     });
 }
 
