@@ -41,6 +41,15 @@ async fn yields(n: u32) {
     Yield(n).await;
 }
 
+/// Waits once at each of two await points, in turn.
+#[turbowish::instrument]
+async fn moves(n: u32) {
+    for _ in 0..n / 2 {
+        Yield(2).await;
+        Yield(2).await;
+    }
+}
+
 #[turbowish::instrument]
 async fn awaits(n: u32) {
     for _ in 0..n {
@@ -117,6 +126,7 @@ const WORKLOADS: &[Workload] = &[
     ("disarmed, poll", false, |n| drive(yields(n)), 1),
     ("disarmed, call", false, |n| drive(calls(n)), 1),
     ("poll, pending", true, |n| drive(yields(n)), 1),
+    ("poll, moved and pending", true, |n| drive(moves(n)), 1),
     ("call, one poll, ready", true, |n| drive(calls(n)), 1),
     ("create and drop", true, create_and_drop, 1),
     ("chain of 16, poll and level", true, |n| drive(c16(n)), 16),

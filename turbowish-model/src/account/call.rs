@@ -447,6 +447,24 @@ impl Call {
         self.set_passes(passes);
     }
 
+    /// Ends a poll at `t` in which the call, `lived` ticks old, reached the await point `unit`.
+    #[inline(always)]
+    pub(crate) const fn suspend_moved(
+        &mut self,
+        (place, unit): (u32, PathId),
+        lived: u64,
+        t: u64,
+        passes: bool,
+    ) {
+        let age = Age::of(lived);
+        self.leave(place);
+        self.state = self.state & BELOW_AGE | PENDING | age.upper();
+        self.unit = unit | age.lower();
+        self.since = t;
+        self.set_suspended(t);
+        self.set_passes(passes);
+    }
+
     /// Ends a poll at `t` in which the call has not moved.
     #[inline(always)]
     pub(crate) const fn suspend_again(&mut self, t: u64, running: u64, hold: u64, passes: bool) {

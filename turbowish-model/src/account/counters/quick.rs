@@ -74,6 +74,13 @@ impl PathCounters {
         self.bucket(shared, waited)
     }
 
+    /// Begins a wait of every level of a span, at `t`.
+    #[inline(always)]
+    pub(crate) fn begin_span_wait(&self, t: u64) {
+        self.subtract(Word::SpanWaited, t);
+        self.add(Word::SpanOpen, 1);
+    }
+
     /// Ends a wait of every level of a span, and counts it there. The times are its end and its
     /// duration.
     #[inline(always)]

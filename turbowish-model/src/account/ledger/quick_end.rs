@@ -11,7 +11,9 @@ use super::frame::{
     ROOT,
 };
 use super::quick::{NEW, charge};
+use super::slow::is_long_stay;
 use super::{FIRST, Ledger};
+use crate::account::await_stack::AwaitFrameCell;
 use crate::account::call::{Call, DIRECT, FORK, MARK, PENDING, SITE};
 use crate::account::counters::{
     ALONE, LongestWords, PathCounters, PollBuckets, SPANS, Shared, Word,
@@ -131,9 +133,26 @@ impl Ledger {
         depth: u32,
         now: impl FnOnce() -> u64,
     ) -> Result<(), Unwritten> {
-        match self.place_at(depth) & (NEW | FORK) {
-            0 | FORK => self.suspend_again(call, depth, now),
+        match self.place_at(depth) & NEW {
+            0 => self.suspend_bottom(call, depth, now),
             _ => self.suspend_new(call, depth, now),
+        }
+    }
+
+    /// Ends a poll as pending of the first call of a task that had something to do in it.
+    ///
+    /// # Errors
+    /// If anything about it is special: nothing is written.
+    #[inline(always)]
+    pub fn suspend_bottom(
+        &self,
+        call: &mut Call,
+        depth: u32,
+        now: impl FnOnce() -> u64,
+    ) -> Result<(), Unwritten> {
+        match self.place_at(depth) & ARRIVED {
+            0 => self.suspend_again(call, depth, now),
+            _ => self.suspend_moved(call, depth, now),
         }
     }
 
@@ -160,9 +179,7 @@ impl Ledger {
         if level != NEW && (level != FIRST || depth != 0) {
             return Err(None);
         }
-        let path = frame.path.load(Relaxed);
-        let key = PathKey::new(path, frame.proc(), place & SITE, PathKind::Wait);
-        let unit = self.paths.known(key).ok_or(None)?;
+        let unit = self.known_unit(frame, place).ok_or(None)?;
         let (t, is_again) = self.end_time(now);
         let (start, nested) = (frame.start.load(Relaxed), frame.nested.load(Relaxed));
         let populations = [Shared::Leaf, Shared::Nested];
@@ -198,14 +215,42 @@ impl Ledger {
         } else if let Some(caller) = self.frames.in_place(depth.wrapping_sub(1)) {
             self.tell_caller(caller, hold);
         }
+        self.push_step(step, frame, place, t);
+        drop(writing);
+        Ok(())
+    }
+
+    /// The path of the await point at which the call stands, if it was found before.
+    #[inline(always)]
+    fn known_unit(&self, frame: &Frame, place: u32) -> Option<PathId> {
+        let path = frame.path.load(Relaxed);
+        let key = PathKey::new(path, frame.proc(), place & SITE, PathKind::Wait);
+        self.paths.known(key)
+    }
+
+    /// The level of the call at `depth` and room for it in the await stack, or `Some(None)` if none
+    /// is recorded. `None` if there is no room in place.
+    #[inline(always)]
+    fn step_of(&self, place: u32, depth: u32) -> Option<Option<(u32, &AwaitFrameCell)>> {
+        if self.shown.quiet.load(Relaxed) != 0 {
+            return Some(None);
+        }
+        let level = match place & ROOT {
+            0 => self.level_in_place(depth)?,
+            _ => 0,
+        };
+        Some(Some((level, self.shown.await_stack.room()?)))
+    }
+
+    /// Adds a call that reached its await point at `t` to the await stack.
+    #[inline(always)]
+    fn push_step(&self, step: Option<(u32, &AwaitFrameCell)>, frame: &Frame, place: u32, t: u64) {
         if let Some((level, room)) = step {
             let proc = frame.proc();
             self.shown
                 .await_stack
                 .push_into(room, level, proc, place, t);
         }
-        drop(writing);
-        Ok(())
     }
 
     /// Tells the caller that what it awaits has ended pending.
@@ -222,20 +267,66 @@ impl Ledger {
         caller.place.store(above | LINKED, Relaxed);
     }
 
-    /// Ends a poll as pending of the first call of a task that had something to do in it, and of
-    /// all its callers.
-    ///
-    /// # Errors
-    /// If anything about it is special: nothing is written.
+    /// Such an end, at an await point that the call reached in this poll: it and all its callers
+    /// begin to wait.
     #[inline(always)]
-    pub fn suspend_again(
+    fn suspend_moved(
         &self,
         call: &mut Call,
         depth: u32,
         now: impl FnOnce() -> u64,
     ) -> Result<(), Unwritten> {
-        let special = SPECIAL | NEW | ARRIVED;
-        let (frame, place) = self.plain_top(depth, special).ok_or(None)?;
+        let (frame, place) = self.plain_top(depth, SPECIAL | NEW).ok_or(None)?;
+        if depth != 0 || frame.unit.load(Relaxed) != 0 {
+            return Err(None);
+        }
+        let unit = self.known_unit(frame, place).ok_or(None)?;
+        let (t, is_again) = self.end_time(now);
+        let (start, nested) = (frame.start.load(Relaxed), frame.nested.load(Relaxed));
+        let populations = [Shared::Span, Shared::SpanNested];
+        let times = [start, nested, t];
+        let ending = self
+            .ending(unit, &SPANS, populations, times)
+            .ok_or(Some(t))?;
+        let step = self.step_of(place, depth).ok_or(Some(t))?;
+        let (row, hold, age) = (ending.row, ending.hold, call.lived(t));
+        if row.may_be_slow(age) && is_long_stay(start.saturating_sub(call.since), age) {
+            return Err(Some(t));
+        }
+        let writing = self.sequence.write();
+        self.pass_event(&ending, 0);
+        row.begin_span_wait(t);
+        row.add(Word::SpanPolls, 1);
+        row.add(Word::SpanHold, hold);
+        if nested != 0 {
+            row.add(Word::SpanNested, nested);
+        }
+        ending.record();
+        self.pass(unit, hold, t);
+        let reuse = if place & ROOT == 0 {
+            REUSE_UP
+        } else {
+            REUSE_NONE
+        };
+        self.reuse.store(reuse, Relaxed);
+        let last = [ending.running(), hold + frame.carry.load(Relaxed)];
+        [call.running, call.inclusive] = call.with_last(last);
+        let passes = is_again && place & (DIRECT | LINKED) == DIRECT | LINKED;
+        call.suspend_moved((place, unit), age, t, passes);
+        self.push_step(step, frame, place, t);
+        drop(writing);
+        Ok(())
+    }
+
+    /// Such an end, where the call has waited before: it and all its callers wait on.
+    #[inline(always)]
+    fn suspend_again(
+        &self,
+        call: &mut Call,
+        depth: u32,
+        now: impl FnOnce() -> u64,
+    ) -> Result<(), Unwritten> {
+        let (frame, place) = self.plain_top(depth, SPECIAL | NEW).ok_or(None)?;
         let unit = frame.unit.load(Relaxed);
         if unit == 0 || depth != 0 || self.shown.moved.load(Relaxed) != 0 {
             return Err(None);

@@ -130,6 +130,12 @@ impl Stay {
     }
 }
 
+/// Whether a stay at an await point is noted down before the end of its call, which has this age.
+#[inline(always)]
+pub(super) const fn is_long_stay(length: u64, age: u64) -> bool {
+    length > age >> SHORTEST
+}
+
 impl Ledger {
     /// Whether a call is followed, which may be slow as far as the counters know.
     fn is_followed(&self, row: &PathCounters, proc: u32, age: u64) -> bool {
@@ -173,8 +179,8 @@ impl Ledger {
         let Some(stay) = self.stay(call, frame, &poll) else {
             return;
         };
-        let is_long = stay.length() > poll.age >> SHORTEST;
-        if !is_long || !self.is_followed(row, frame.proc(), poll.age) {
+        if !is_long_stay(stay.length(), poll.age) || !self.is_followed(row, frame.proc(), poll.age)
+        {
             return;
         }
         let key = key(Stand::of(call).address, frame.path.load(Relaxed), &poll);

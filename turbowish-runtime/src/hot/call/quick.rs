@@ -69,7 +69,7 @@ pub(super) extern "C" fn end(here: ThisThread, open: &mut OpenPoll<'_>, end: Pol
         (PollShape::New, PollEnd::Ready) => return_new(here, open),
         (PollShape::New, PollEnd::Pending) => suspend_new(here, open),
         (PollShape::Bottom, PollEnd::Ready) => return_bottom(here, open),
-        (PollShape::Bottom, PollEnd::Pending) => suspend_again(here, open),
+        (PollShape::Bottom, PollEnd::Pending) => suspend_bottom(here, open),
         _ => end_any(open, end, None),
     }
 }
@@ -102,7 +102,7 @@ macro_rules! ends {
 
 ends! {
     suspend_new: Pending;
-    suspend_again: Pending;
+    suspend_bottom: Pending;
     return_new: Ready;
     return_bottom: Ready;
 }
