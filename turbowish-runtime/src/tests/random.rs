@@ -760,6 +760,11 @@ proptest! {
     ) {
         check(threads, script, false);
     }
+}
+
+proptest! {
+    // Each has paths of its own, and after thousands of programs there are no more.
+    #![proptest_config(ProptestConfig { cases: cases().min(1000), max_shrink_iters: 2000, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// Most of its polls are like many before them: nearly all code of a poll is for these.
     #[test]
