@@ -8,15 +8,22 @@ use std::mem;
 use std::ptr::NonNull;
 use std::thread::LocalKey;
 
+/// Whether a thread-local without a destructor lies in a block that lives as long as the thread. On
+/// platforms without such blocks each has an allocation of its own, which the thread's end frees
+/// before its last code has run.
+const STAYS: bool = cfg!(all(
+    target_os = "linux",
+    not(target_env = "ohos"),
+    // The x32 ABI.
+    not(all(target_arch = "x86_64", target_pointer_width = "32")),
+));
+
 /// The present thread's value of a thread-local. It stays on that thread.
 #[derive(Debug)]
 #[repr(transparent)]
 pub struct Local<T: 'static> {
-    /// Linux has thread-locals in a block that lives as long as the thread.
-    #[cfg(target_os = "linux")]
-    value: NonNull<T>,
-    #[cfg(not(target_os = "linux"))]
-    key: &'static LocalKey<T>,
+    /// Address of the value if that stays, otherwise of its key.
+    at: NonNull<()>,
     on_its_thread: PhantomData<NonNull<T>>,
 }
 
@@ -36,10 +43,10 @@ impl<T> Local<T> {
     pub fn of(key: &'static LocalKey<T>) -> Self {
         const { assert!(!mem::needs_drop::<T>()) };
         Self {
-            #[cfg(target_os = "linux")]
-            value: key.with(|value| NonNull::from(value)),
-            #[cfg(not(target_os = "linux"))]
-            key,
+            at: match STAYS {
+                true => key.with(|value| NonNull::from(value).cast()),
+                false => NonNull::from(key).cast(),
+            },
             on_its_thread: PhantomData,
         }
     }
@@ -47,12 +54,15 @@ impl<T> Local<T> {
     /// Runs `f` with the value.
     #[inline(always)]
     pub fn with<R>(self, f: impl FnOnce(&T) -> R) -> R {
-        // SAFETY: It is the value of the thread that runs this, since a `NonNull` stays on its
-        // thread. Nothing destroys it, and its memory lives as long as the thread.
-        #[cfg(target_os = "linux")]
-        return f(unsafe { self.value.as_ref() });
-        #[cfg(not(target_os = "linux"))]
-        self.key.with(f)
+        if STAYS {
+            // SAFETY: `of` has found a `T` there, that of the thread that runs this, since a
+            // `NonNull` stays on its thread. Nothing destroys it, and its memory lives as long as
+            // the thread.
+            return f(unsafe { self.at.cast().as_ref() });
+        }
+        // SAFETY: `of` was given a key that lives forever.
+        let key: &'static LocalKey<T> = unsafe { self.at.cast().as_ref() };
+        key.with(f)
     }
 }
 

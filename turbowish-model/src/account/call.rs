@@ -465,12 +465,20 @@ impl Call {
         self.set_passes(passes);
     }
 
-    /// Ends a poll at `t` in which the call has not moved.
+    /// Ends a poll at `t` in which the call has not moved, with its running and inclusive time. It
+    /// may have turned out to poll several calls where it stands, as `place` says.
     #[inline(always)]
-    pub(crate) const fn suspend_again(&mut self, t: u64, running: u64, hold: u64, passes: bool) {
+    pub(crate) const fn suspend_again(
+        &mut self,
+        place: u32,
+        t: u64,
+        [running, inclusive]: [u64; 2],
+        passes: bool,
+    ) {
+        self.leave(place);
         self.suspend(t);
         self.running = self.running.wrapping_add(running);
-        self.inclusive = self.inclusive.wrapping_add(hold);
+        self.inclusive = self.inclusive.wrapping_add(inclusive);
         self.set_passes(passes);
     }
 

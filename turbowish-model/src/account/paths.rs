@@ -129,15 +129,17 @@ impl FirstPath {
     /// The path of a call that this caller awaits, if it is the one that was seen first.
     #[inline(always)]
     fn get(&self, above: PathId, site: u32) -> Option<PathId> {
-        let word = self.0.load(Relaxed);
+        // Acquire: who finds the path also finds its entry.
+        let word = self.0.load(Acquire);
         (word >> u32::BITS == Self::caller(above, site)).then_some(word as u32)
     }
 
     #[cold]
     fn set(&self, above: PathId, site: u32, path: PathId) {
         let word = Self::caller(above, site) << u32::BITS | u64::from(path);
-        // Only the first one, so that callers that take turns do not write to it.
-        let _ = self.0.compare_exchange(0, word, Relaxed, Relaxed);
+        // Only the first one, so that callers that take turns do not write to it. Release: the
+        // entry may be another thread's, and a third one knows of it by this word alone.
+        let _ = self.0.compare_exchange(0, word, Release, Relaxed);
     }
 }
 

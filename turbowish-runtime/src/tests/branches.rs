@@ -1,6 +1,7 @@
 //! A call that polls several gives each a waker of its own: what is known by it, and that nobody
 //! else can tell.
 
+use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -29,7 +30,13 @@ static LEAK: Proc = Proc::new::<Gate>(
     "::leak",
     "21 branches.rs\n22 1 22 9 select! {..}\n23 1 23 9 other",
 );
+static HAND: Proc = Proc::new::<Gate>(
+    "::hand",
+    "31 branches.rs\n32 1 32 9 both(a, b)\n33 1 33 9 some(a, b)",
+);
 static LEAF: Proc = Proc::new::<Gate>("::leaf", "11 branches.rs\n12 1 12 9 gate");
+/// Created right before its first poll.
+static TWIG: Proc = Proc::new::<Gate>("::twig", "41 branches.rs\n42 1 42 9 gate");
 
 const SELECT: u32 = 0;
 const NEXT: u32 = 1;
@@ -90,11 +97,15 @@ impl Future for Gate {
 }
 
 fn leaf(gate: &Gate) -> impl Future<Output = ()> + use<> {
+    leaf_of(&LEAF, gate)
+}
+
+fn leaf_of(proc: &'static Proc, gate: &Gate) -> impl Future<Output = ()> + use<> {
     let gate = gate.clone();
     call(
-        LEAF.as_static(),
+        proc.as_static(),
         Other,
-        async move { at(&LEAF, 0, gate).await },
+        async move { at(proc, 0, gate).await },
     )
 }
 
@@ -110,7 +121,7 @@ impl<F: Future> Task<F> {
         Self::of(&RUN, body)
     }
 
-    fn of(proc: &'static Proc, body: F) -> Task<impl Future<Output = F::Output>> {
+    fn of(proc: &'static Proc, body: F) -> Task<impl Future<Output = F::Output> + use<F>> {
         let woken = Arc::new(Woken::default());
         Task {
             future: Box::pin(call(proc.as_static(), Other, body)),
@@ -179,15 +190,19 @@ fn line(row: &StackRow) -> String {
 
 /// Of tasks whose root is [`RUN`].
 fn branches() -> usize {
-    let of_run = |id: u64| {
+    branches_of(&RUN)
+}
+
+fn branches_of(root: &'static Proc) -> usize {
+    let of_root = |id: u64| {
         let meta = TaskMeta {
             id,
             ..TaskMeta::default()
         };
-        Some(meta.root()) == RUN.id()
+        Some(meta.root()) == root.id()
     };
     let all = task::branches(|_| true).into_iter();
-    all.filter(|(task, _)| of_run(*task))
+    all.filter(|(task, _)| of_root(*task))
         .map(|(_, branches)| branches.len())
         .sum()
 }
@@ -457,4 +472,66 @@ fn branches_without_room_are_counted() {
     gates[2].open();
     assert_eq!(task.wakes(), 3);
     assert!(task.poll().is_ready());
+}
+
+/// Polls those of its leaves that the bits say, at the await point `site`: no macro's, and no known
+/// function's.
+fn by_hand(
+    site: u32,
+    gates: &[Gate],
+    bits: &Arc<AtomicUsize>,
+) -> Task<impl Future<Output = ()> + use<>> {
+    let (gates, bits) = (gates.to_vec(), bits.clone());
+    Task::of(&HAND, async move {
+        let mut leaves: Vec<_> = gates.iter().map(|_| None).collect();
+        let polls = poll_fn(move |cx| {
+            let bits = bits.load(SeqCst);
+            let chosen = gates.iter().zip(&mut leaves).enumerate();
+            for (_, (gate, made)) in chosen.filter(|(at, _)| bits >> at & 1 != 0) {
+                let leaf = made.get_or_insert_with(|| Box::pin(leaf_of(&TWIG, gate)));
+                assert!(leaf.as_mut().poll(cx).is_pending());
+            }
+            Poll::Pending
+        });
+        at(&HAND, site, polls).await
+    })
+}
+
+/// Enough polls of tasks with one leaf that no later one is the first of its kind.
+fn warm(site: u32) {
+    let (gates, bits) = ([Gate::default()], Arc::new(AtomicUsize::new(1)));
+    for _ in 0..40 {
+        let mut task = by_hand(site, &gates, &bits);
+        for _ in 0..3 {
+            assert!(task.poll().is_pending());
+        }
+    }
+}
+
+#[test]
+fn branches_are_found_at_once_also_where_one_call_was_polled_often() {
+    let _alone = alone();
+    let _monitor = armed();
+    warm(0);
+    let (gates, bits) = ([(); 2].map(|()| Gate::default()), Arc::new(3.into()));
+    let mut task = by_hand(0, &gates, &bits);
+    assert!(task.poll().is_pending());
+    assert_eq!(branches_of(&HAND), 1);
+    assert!(task.poll().is_pending());
+    assert_eq!(branches_of(&HAND), 2);
+}
+
+#[test]
+fn calls_that_were_polled_one_by_one_are_branches_once_they_are_polled_together() {
+    let _alone = alone();
+    let _monitor = armed();
+    warm(1);
+    let gates: [Gate; 2] = Default::default();
+    let bits = Arc::new(AtomicUsize::new(0));
+    let mut task = by_hand(1, &gates, &bits);
+    for (chosen, known) in [(0b01, 0), (0b10, 0), (0b11, 1), (0b11, 2), (0b11, 2)] {
+        bits.store(chosen, SeqCst);
+        assert!(task.poll().is_pending());
+        assert_eq!(branches_of(&HAND), known, "{chosen:b}");
+    }
 }

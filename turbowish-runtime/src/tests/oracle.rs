@@ -493,11 +493,11 @@ fn check_slow_calls(stats: &ProcStats) {
     );
 }
 
-/// All calls of these procs are slow, until the monitor's next tick.
-pub(super) fn follow_all(procs: &[u32]) {
+/// Follows the calls of these procs from this age on.
+pub(super) fn follow_from(age: u64, procs: &[u32]) {
     let limits = procs.iter().map(|&proc| SlowLimit {
         proc,
-        age: 0,
+        age,
         budget: u32::MAX,
     });
     let limits: Vec<SlowLimit> = limits.collect();

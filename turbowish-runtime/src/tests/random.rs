@@ -11,7 +11,7 @@ use std::task::{Context, Poll, Waker};
 use proptest::collection::vec;
 use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop_oneof, proptest};
 
-use super::oracle::{End, Oracle, Sums, between, check_slow, follow_all, read, same};
+use super::oracle::{End, Oracle, Sums, between, check_slow, follow_from, read, same};
 use super::stage::{EarlyBirths, advance, alone, ours};
 use crate::hot::call::{Call, at, call, enter};
 use crate::hot::probe::Fallible;
@@ -53,6 +53,8 @@ enum Op {
     Yield {
         marked: bool,
     },
+    /// Pending so many times, at one await point.
+    Stay(u8),
     Finish(End),
 }
 
@@ -111,6 +113,75 @@ fn op() -> impl Strategy<Value = Op> {
         4 => any::<bool>().prop_map(|marked| Op::Yield { marked }),
         3 => end.prop_map(Op::Finish),
     ]
+}
+
+/// What a body does that is run again and again.
+#[derive(Clone, Debug)]
+enum Part {
+    Advance(u16),
+    Stay(u8),
+    Await(How, Usual),
+}
+
+/// A call that is made again and again: its proc and its body.
+#[derive(Clone, Debug)]
+struct Usual(usize, Vec<Part>);
+
+/// The only call that is there is polled.
+const FIRST: Op = Op::Poll {
+    nth: 0,
+    catch: true,
+};
+
+impl Usual {
+    /// The ops of one call.
+    fn ops(&self, into: &mut Vec<Op>) {
+        for part in &self.1 {
+            match part {
+                Part::Advance(by) => into.push(Op::Advance(*by)),
+                Part::Stay(times) => {
+                    into.push(Op::Stay(*times));
+                    for _ in 0..*times {
+                        into.extend([Op::Advance(1), FIRST]);
+                    }
+                }
+                Part::Await(how, called) => {
+                    into.extend([Op::Create(called.0), Op::Await(0, how.clone())]);
+                    called.ops(into);
+                }
+            }
+        }
+        into.push(Op::Finish(End::Ready));
+    }
+
+    /// The ops of a root.
+    fn root(&self) -> Vec<Op> {
+        let mut ops = vec![Op::Create(self.0), FIRST];
+        self.ops(&mut ops);
+        ops
+    }
+}
+
+/// Times are short, so that polls are like the ones before them.
+fn usual() -> impl Strategy<Value = Usual> {
+    let part = || {
+        prop_oneof![
+            2 => (0..3u16).prop_map(Part::Advance),
+            2 => (1..4u8).prop_map(Part::Stay),
+        ]
+    };
+    let leaf = (0..PROCS, vec(part(), 0..4)).prop_map(|(proc, parts)| Usual(proc, parts));
+    leaf.prop_recursive(3, 12, 3, move |inner| {
+        let how = prop_oneof![
+            6 => Just(How::Straight),
+            1 => Just(How::Boxed),
+            1 => (0..2u16, 0..2u16).prop_map(|(before, after)| How::Spun(before, after)),
+            1 => Just(How::Both(0)),
+        ];
+        let awaits = (how, inner).prop_map(|(how, called)| Part::Await(how, called));
+        let parts = vec(prop_oneof![1 => part(), 1 => awaits], 1..4);
+        (0..PROCS, parts).prop_map(|(proc, parts)| Usual(proc, parts))
+    })
 }
 
 type Body = Pin<Box<dyn Future<Output = Result<(), ()>> + Send>>;
@@ -173,6 +244,8 @@ struct Play {
     ids: Vec<u32>,
     /// What the program has said of itself while that was taken.
     said: AtomicU64,
+    /// Whether all calls are followed as slow ones.
+    follows: bool,
 }
 
 impl Play {
@@ -282,18 +355,23 @@ impl Play {
                 for _ in 0..ticks {
                     self.advance(25);
                     self.monitor.tick();
-                    follow_all(&self.ids);
+                    self.follow();
                     self.note();
                 }
             }
             Op::Say(what, value) => self.say(what, value),
-            Op::Leave | Op::Await(..) | Op::Yield { .. } | Op::Finish(_) => {}
+            Op::Leave | Op::Await(..) | Op::Yield { .. } | Op::Stay(_) | Op::Finish(_) => {}
         }
         let thread = THREAD.get();
         let depth = switch::epoch()
             .and_then(|epoch| thread::with(epoch, |thread| thread.ledger.open_polls().len()))
             .unwrap_or(0);
         assert_eq!(depth, self.oracle().depth(thread), "open polls");
+    }
+
+    fn follow(&self) {
+        let age = if self.follows { 0 } else { u64::MAX };
+        follow_from(age, &self.ids);
     }
 
     fn say(&self, what: u8, value: i64) {
@@ -354,7 +432,9 @@ impl Play {
             &read(&totals.aggregate, &self.ids, false),
             &expected,
         );
-        check_slow(&totals.aggregate, &self.ids);
+        if self.follows {
+            check_slow(&totals.aggregate, &self.ids);
+        }
         let said = totals
             .aggregate
             .metrics
@@ -417,8 +497,9 @@ async fn body(play: Arc<Play>, proc: &'static Proc) -> Result<(), ()> {
                     await_as(&play, proc, child, how).await;
                 }
             }
-            Op::Yield { marked: true } => at(proc, 1, Yield(false)).await,
-            Op::Yield { marked: false } => Yield(false).await,
+            Op::Yield { marked: true } => at(proc, 1, Yield(1)).await,
+            Op::Yield { marked: false } => Yield(1).await,
+            Op::Stay(times) => at(proc, 2, Yield(times)).await,
             Op::Finish(End::Panicked) => resume_unwind(Box::new(Scheduled)),
             Op::Finish(end) => return if end == End::Err { Err(()) } else { Ok(()) },
             op => play.act(op),
@@ -467,15 +548,16 @@ async fn await_as(play: &Arc<Play>, proc: &'static Proc, child: Scripted, how: H
 }
 
 /// Pending once.
-struct Yield(bool);
+struct Yield(u8);
 
 impl Future for Yield {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        if std::mem::replace(&mut self.0, true) {
+        let Some(left) = self.0.checked_sub(1) else {
             return Poll::Ready(());
-        }
+        };
+        self.0 = left;
         cx.waker().wake_by_ref();
         Poll::Pending
     }
@@ -546,6 +628,10 @@ static ALL: [Proc; PROCS] = [
 ];
 
 fn check(threads: usize, script: Vec<(usize, Op)>, is_early: bool) {
+    check_with(threads, script, is_early, true);
+}
+
+fn check_with(threads: usize, script: Vec<(usize, Op)>, is_early: bool, follows: bool) {
     let alone = alone();
     let _early = is_early.then(|| EarlyBirths::of(&alone));
     ALL.iter().for_each(Proc::forget_early);
@@ -567,8 +653,9 @@ fn check(threads: usize, script: Vec<(usize, Op)>, is_early: bool) {
         procs: ALL.iter().collect(),
         ids: ALL.iter().filter_map(|proc| proc.id()).collect(),
         said: AtomicU64::new(0),
+        follows,
     });
-    follow_all(&play.ids);
+    play.follow();
     play.switch();
     std::thread::scope(|scope| {
         for thread in 0..threads {
@@ -672,5 +759,26 @@ proptest! {
             .prop_flat_map(|threads| (Just(threads), vec((0..threads, op()), 1..300)))
     ) {
         check(threads, script, false);
+    }
+}
+
+proptest! {
+    // Each has paths of its own, and after thousands of programs there are no more.
+    #![proptest_config(ProptestConfig { cases: cases().min(1000), max_shrink_iters: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Most of its polls are like many before them: nearly all code of a poll is for these.
+    #[test]
+    fn a_program_that_repeats_itself_is_accounted_to_the_tick(
+        usual in usual(),
+        times in 30..60usize,
+        others in vec((any::<usize>(), op()), 0..4),
+        is_early in any::<bool>(),
+    ) {
+        let ops = std::iter::repeat_n(usual.root(), times).flatten();
+        let mut script: Vec<_> = ops.map(|op| (0, op)).collect();
+        for (at, op) in others {
+            script.insert(at % script.len(), (0, op));
+        }
+        check_with(1, script, is_early, false);
     }
 }

@@ -91,7 +91,7 @@ impl Ledger {
         row.add(Word::Waits, 1);
         record_alone(row, &charge(hold, nested));
         let passes = is_again && place & (DIRECT | LINKED) == DIRECT | LINKED;
-        call.suspend_again(t, hold - nested, hold + carry, passes);
+        call.suspend_again(place, t, [hold - nested, hold + carry], passes);
         if self.shown.quiet.load(Relaxed) == 0 {
             self.push_pending(call, frame, place, depth);
         }

@@ -7,8 +7,8 @@
 use core::sync::atomic::Ordering::Relaxed;
 
 use super::frame::{
-    ARRIVED, BRANCH, COUNTED_BEFORE, Frame, KEPT, LINKED, OVER, REPATHED, REUSE_NONE, REUSE_UP,
-    ROOT,
+    ARRIVED, BESIDE, BRANCH, COUNTED_BEFORE, Frame, KEPT, LINKED, OVER, REPATHED, REUSE_NONE,
+    REUSE_UP, ROOT,
 };
 use super::quick::{NEW, charge};
 use super::slow::is_long_stay;
@@ -258,13 +258,13 @@ impl Ledger {
     fn tell_caller(&self, caller: &Frame, hold: u64) {
         let above = caller.place.load(Relaxed);
         add(&caller.nested, hold);
-        let reuse = if above & DIRECT != 0 {
-            REUSE_UP
-        } else {
-            REUSE_NONE
+        let (reuse, flag) = match above & (DIRECT | FORK) {
+            0 => (REUSE_NONE, BESIDE),
+            FORK => (REUSE_NONE, 0),
+            _ => (REUSE_UP, LINKED),
         };
         self.reuse.store(reuse, Relaxed);
-        caller.place.store(above | LINKED, Relaxed);
+        caller.place.store(above | flag, Relaxed);
     }
 
     /// Such an end, at an await point that the call reached in this poll: it and all its callers
@@ -355,7 +355,7 @@ impl Ledger {
         self.pass(unit, hold, t);
         self.reuse.store(REUSE_UP, Relaxed);
         let passes = is_again && place & (DIRECT | LINKED) == DIRECT | LINKED;
-        call.suspend_again(t, hold - nested, hold, passes);
+        call.suspend_again(place, t, [hold - nested, hold], passes);
         drop(writing);
         Ok(())
     }
