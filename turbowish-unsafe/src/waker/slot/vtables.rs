@@ -66,8 +66,9 @@ mod tests {
 
     #[test]
     fn each_vtable_has_a_number_until_there_are_too_many() {
-        let fresh = || RawWakerVTable::new(clone, nothing, nothing, nothing);
-        let many: &'static [RawWakerVTable] = Vec::leak((0..=LIMIT).map(|_| fresh()).collect());
+        const FRESH: RawWakerVTable = RawWakerVTable::new(clone, nothing, nothing, nothing);
+        static MANY: [RawWakerVTable; LIMIT + 1] = [FRESH; LIMIT + 1];
+        let many = &MANY[..];
         let all = Vtables::new();
         assert!(all.at(3).is_null());
         let numbers = |from: &'static [RawWakerVTable]| from.iter().map(|one| all.number(one));
