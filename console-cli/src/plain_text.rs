@@ -150,7 +150,7 @@ fn tasks(snapshot: &Snapshot) -> String {
     )
 }
 
-/// `1 alert, 2 warnings, 1 ended; deadlock: there, back wait in a cycle, 41.2 s (turbowish explain
+/// `1 alert, 1 resolved; deadlock: there, back wait in a cycle, 41.2 s (turbowish explain
 /// deadlock)`
 fn alerts(snapshot: &Snapshot) -> String {
     let alerts = &snapshot.alerts.rows;
@@ -161,7 +161,7 @@ fn alerts(snapshot: &Snapshot) -> String {
     }
     match alerts.iter().filter(|alert| alert.is_over()).count() {
         0 => {}
-        ended => counts += &format!(", {ended} ended"),
+        resolved => counts += &format!(", {resolved} resolved"),
     }
     let Some(first) = column::headline(alerts) else {
         return counts;
