@@ -95,6 +95,27 @@ impl OffTime {
         parts.fold(0, |sum, ticks| sum.saturating_add(*ticks))
     }
 
+    /// Makes the parts add up to `all`, the whole time outside of polls, if they differ from it by
+    /// no more than `rounding`: the longest part takes the difference. Returns whether they are
+    /// believed: more than the whole time is not. It comes from an earlier call at the same
+    /// address that was born at the same time, and whose end was left out.
+    pub(crate) fn fit(&mut self, all: u64, rounding: u64) -> bool {
+        let total = self.total();
+        if total == 0 || total.abs_diff(all) > rounding {
+            return total <= all;
+        }
+        let parts = [&mut self.ready, &mut self.unstarted, &mut self.other];
+        let parts = parts.into_iter().chain(&mut self.ticks);
+        let Some(longest) = parts.max_by_key(|ticks| **ticks) else {
+            return false;
+        };
+        match longest.saturating_add(all).checked_sub(total) {
+            Some(fitting) => *longest = fitting,
+            None => return false,
+        }
+        true
+    }
+
     fn merge(&mut self, more: &Self) {
         self.ready = self.ready.wrapping_add(more.ready);
         self.unstarted = self.unstarted.wrapping_add(more.unstarted);
@@ -332,5 +353,38 @@ impl SlowCalls {
     /// The open calls, if any call was ever followed.
     pub(crate) fn known_open(&self) -> Option<&OpenCalls> {
         self.open.get()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::OffTime;
+
+    /// Time at two await points, and ready; these parts if they are believed.
+    fn check([first, second, ready]: [u64; 3], all: u64, rounding: u64, fitting: Option<[u64; 3]>) {
+        let mut off = OffTime {
+            ready,
+            ..OffTime::default()
+        };
+        off.add_at(1, first);
+        off.add_at(2, second);
+        let is_believed = off.fit(all, rounding);
+        let parts = [off.ticks[0], off.ticks[1], off.ready];
+        assert_eq!(is_believed.then_some(parts), fitting, "{first} {second}");
+    }
+
+    #[test]
+    fn sums_are_as_exact_as_the_wall_time() {
+        check([70, 20, 10], 100, 0, Some([70, 20, 10]));
+        check([70, 20, 0], 100, 0, Some([70, 20, 0]));
+        check([70, 20, 11], 100, 0, None);
+        check([70, 20, 11], 100, 1, Some([69, 20, 11]));
+        check([20, 70, 9], 100, 1, Some([20, 71, 9]));
+        check([70, 20, 12], 100, 1, None);
+        check([70, 20, 8], 100, 1, Some([70, 20, 8]));
+        // Nothing is known.
+        check([0, 0, 0], 100, 100, Some([0, 0, 0]));
+        // No part has as much as is too much.
+        check([5, 5, 0], 3, 7, None);
     }
 }

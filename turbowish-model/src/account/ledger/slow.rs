@@ -8,7 +8,7 @@ use core::sync::atomic::Ordering::Relaxed;
 
 use super::Ledger;
 use super::frame::{COUNTED_BEFORE, Charge, FIRST, Frame};
-use crate::account::call::Call;
+use crate::account::call::{Call, EXACT_BELOW};
 use crate::account::counters::PathCounters;
 use crate::account::paths::PathId;
 use crate::account::slow::open_calls::{Moment, OpenCallKey};
@@ -261,9 +261,7 @@ impl Ledger {
         if let Some(stay) = stay {
             stay.add_to(&mut off, last);
         }
-        // The end of a call that was born at the same tick may have been left out, and this one may
-        // have come to its address: then nothing is known of either.
-        if off.total() > wall.saturating_sub(inclusive) {
+        if !off.fit(wall.saturating_sub(inclusive), rounding(wall)) {
             off = OffTime::default();
         }
         self.procs.at(proc).slow().add(&EndedCall {
@@ -291,8 +289,18 @@ const fn born(poll: &LeavingPoll) -> Moment {
     }
 }
 
-/// Ages are kept to a 33 millionth at each await point.
+/// Of a long age, this part (as a shift) is the most by which it may be wrong: it is rounded to a
+/// 33 millionth anew at each await point.
 const ROUNDED: u32 = 20;
+
+/// By how much the wall time of a call may be wrong.
+const fn rounding(wall: u64) -> u64 {
+    if wall < EXACT_BELOW {
+        0
+    } else {
+        wall >> ROUNDED
+    }
+}
 
 const fn key(address: usize, path: PathId, poll: &LeavingPoll) -> OpenCallKey {
     OpenCallKey {
