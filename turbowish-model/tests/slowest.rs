@@ -479,6 +479,12 @@ fn the_table_of_open_calls_is_bounded_and_what_is_lost_is_nowhere_else() {
         known[0] <= known[1] && known[1] > 0 && known[1] <= 1_024,
         "{known:?}"
     );
+    // Each call whose first one is not known was noted down and gave way to another, at least once.
+    let lost = total(&sums, SlowPart::NoRoom);
+    assert!(
+        lost >= CALLS - known[0] && lost <= 2 * CALLS,
+        "{lost} {known:?}"
+    );
 }
 
 #[test]
@@ -700,6 +706,7 @@ mod shop {
         let mut seen = [0; 3];
         for ((_, part), value) in sums.iter().filter(|((class, _), _)| *class >= from) {
             match part {
+                SlowPart::NoRoom => panic!("no room for {value} calls"),
                 SlowPart::Calls => seen[0] += value,
                 SlowPart::Wall => {
                     seen[1] += value;

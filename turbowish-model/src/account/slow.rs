@@ -179,7 +179,11 @@ const CLASSES: usize = 48;
 
 /// The slow calls of one proc that ended on one thread, by class.
 #[derive(Default)]
-pub(crate) struct SlowClasses(AppendVec<SlowClass, 2>);
+pub(crate) struct SlowClasses {
+    classes: AppendVec<SlowClass, 2>,
+    /// Calls that lost times for want of room.
+    lost: AtomicU64,
+}
 
 #[derive(Default)]
 struct SlowClass {
@@ -202,7 +206,7 @@ impl SlowClasses {
     /// dropped: it counts as not recorded.
     pub(crate) fn add(&self, call: &EndedCall) {
         let class = u32::from(class_of(call.wall)) + 1;
-        let mut places = (0..CLASSES).map(|at| self.0.at(at));
+        let mut places = (0..CLASSES).map(|at| self.classes.at(at));
         let own = places.find(|own| {
             let seen = own.class.load(Relaxed);
             seen == class || seen == 0
@@ -218,9 +222,16 @@ impl SlowClasses {
         own.off.store(&off);
     }
 
+    /// Counts a call that lost times for want of room.
+    pub(crate) fn lose(&self) {
+        add(&self.lost, 1);
+    }
+
     /// Adds these sums to `into`. `sequence` is that of the ledger.
     pub(crate) fn read(&self, sequence: &SeqLock, into: &mut SlowSums, relax: &mut dyn FnMut()) {
-        for (_, own) in self.0.iter() {
+        let highest = class_of(u64::MAX);
+        into.add(highest, SlowPart::NoRoom, self.lost.load(Relaxed));
+        for (_, own) in self.classes.iter() {
             if own.class.load(Relaxed) != 0 {
                 sequence.read(relax, || own.read()).add_to(into);
             }

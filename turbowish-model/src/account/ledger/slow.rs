@@ -11,7 +11,7 @@ use super::frame::{COUNTED_BEFORE, Charge, FIRST, Frame};
 use crate::account::call::{Call, EXACT_BELOW};
 use crate::account::counters::PathCounters;
 use crate::account::paths::PathId;
-use crate::account::slow::open_calls::{Moment, OpenCallKey};
+use crate::account::slow::open_calls::{Locked, Moment, OpenCallKey};
 use crate::account::slow::{EndedCall, OffTime};
 
 /// Of a call's age, this part (as a shift) is the shortest time at an await point that is noted
@@ -174,7 +174,8 @@ impl Ledger {
             return;
         };
         let is_long = stay.length() > poll.age >> SHORTEST;
-        if !is_long || !self.is_followed(row, frame.proc(), poll.age) {
+        let proc = frame.proc();
+        if !is_long || !self.is_followed(row, proc, poll.age) {
             return;
         }
         let key = key(Stand::of(call).address, frame.path.load(Relaxed), &poll);
@@ -184,9 +185,19 @@ impl Ledger {
         };
         let born = born(&poll);
         let open = self.paths.slow().open();
-        open.update(&key, now, |off, last| {
+        let updated = open.update(&key, now, |off, last| {
             stay.add_to(off, last.unwrap_or(born))
         });
+        match updated {
+            Ok(None) => {}
+            Ok(Some(gone)) => self.lose(self.paths.key(gone).proc()),
+            Err(Locked) => self.lose(proc),
+        }
+    }
+
+    /// Counts a call of a proc that lost times for want of room.
+    fn lose(&self, proc: u32) {
+        self.procs.at(proc).slow().lose();
     }
 
     /// Records the end of a call that may be slow. The call has been charged.
@@ -256,7 +267,11 @@ impl Ledger {
         [running, inclusive, wall]: [u64; 3],
     ) {
         let known = self.paths.slow().known_open();
-        let known = known.and_then(|open| open.take(key));
+        let known = known.map_or(Ok(None), |open| open.take(key));
+        let known = known.unwrap_or_else(|Locked| {
+            self.lose(proc);
+            None
+        });
         let (mut off, last) = known.unwrap_or((OffTime::default(), born));
         if let Some(stay) = stay {
             stay.add_to(&mut off, last);

@@ -2,7 +2,8 @@
 //!
 //! A call may be polled by one thread and end on another, so the table is shared. It is touched
 //! only by calls that are slow already. Nobody waits for a place of it: a thread that finds it
-//! locked, or full, records nothing, and the call's time counts as not recorded.
+//! locked records nothing, and in a full one the call that was noted down first gives way. That
+//! time counts as not recorded, and the calls that lost it are counted.
 
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
@@ -52,6 +53,10 @@ struct OpenSet {
     ways: [OpenCall; WAYS],
 }
 
+/// Another thread is at work in the same set.
+#[derive(Debug)]
+pub(crate) struct Locked;
+
 /// The slow calls of a process that have not ended, as far as there is room.
 pub(crate) struct OpenCalls(Box<[OpenSet]>);
 
@@ -78,26 +83,27 @@ impl OpenCall {
 }
 
 impl OpenCalls {
-    fn locked<R>(&self, key: &OpenCallKey, act: impl FnOnce(&OpenSet) -> R) -> Option<R> {
+    fn locked<R>(&self, key: &OpenCallKey, act: impl FnOnce(&OpenSet) -> R) -> Result<R, Locked> {
         const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
         let hash = (key.address as u64).wrapping_mul(GOLDEN) >> (u64::BITS - SETS.ilog2());
-        let set = self.0.get(hash as usize)?;
+        let set = self.0.get(hash as usize).ok_or(Locked)?;
         if set.locked.swap(true, Acquire) {
-            return None;
+            return Err(Locked);
         }
         let result = act(set);
         set.locked.store(false, Release);
-        Some(result)
+        Ok(result)
     }
 
     /// Adds to the sums of a call by `add`, which is passed them and the moment up to which they
-    /// go, if they were begun; `now` is the moment up to which they go then.
+    /// go, if they were begun; `now` is the moment up to which they go then. Returns the path of
+    /// the call whose sums had to give way, if there was one.
     pub(crate) fn update(
         &self,
         key: &OpenCallKey,
         now: Moment,
         add: impl FnOnce(&mut OffTime, Option<Moment>),
-    ) {
+    ) -> Result<Option<PathId>, Locked> {
         self.locked(key, |set| {
             let known = set.ways.iter().find(|way| way.is(key));
             let (mut off, last) = match known.map(OpenCall::load) {
@@ -107,26 +113,27 @@ impl OpenCalls {
             add(&mut off, last);
             // A free place is as old as can be; else the one that was written first gives way.
             let oldest = || set.ways.iter().min_by_key(|way| way.at.load(Relaxed));
-            let Some(own) = known.or_else(oldest) else {
-                return;
-            };
+            let own = known.or_else(oldest)?;
+            let is_taken = known.is_none() && own.address.load(Relaxed) != 0;
+            let gone = is_taken.then(|| own.path.load(Relaxed));
             own.address.store(key.address as u64, Relaxed);
             own.path.store(key.path, Relaxed);
             own.born.store(key.born, Relaxed);
             own.at.store(now.at, Relaxed);
             own.inclusive.store(now.inclusive, Relaxed);
             own.off.store(&off);
-        });
+            gone
+        })
     }
 
-    /// Removes a call. Returns its sums and the moment up to which they go.
-    pub(crate) fn take(&self, key: &OpenCallKey) -> Option<(OffTime, Moment)> {
+    /// Removes a call. Returns its sums and the moment up to which they go, if it is known.
+    pub(crate) fn take(&self, key: &OpenCallKey) -> Result<Option<(OffTime, Moment)>, Locked> {
         self.locked(key, |set| {
             let known = set.ways.iter().find(|way| way.is(key))?;
             let taken = known.load();
             known.address.store(0, Relaxed);
             known.at.store(0, Relaxed);
             Some(taken)
-        })?
+        })
     }
 }
