@@ -196,7 +196,7 @@ mod tests {
             "{lost:?}"
         );
         assert!(
-            lost[2].contains("  not recorded no room for 12 calls "),
+            lost[2].contains("  not recorded  no room for 12 calls "),
             "{lost:?}"
         );
         let none = lines(&[part(NOT_RECORDED, 0, 0, 0)]);
