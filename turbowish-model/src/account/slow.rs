@@ -56,6 +56,11 @@ pub const fn class_start(class: u16) -> u64 {
     }
 }
 
+/// Of a call's age, this part (as a shift) is the shortest time at an await point that is noted
+/// down before the end of the call. So a call is looked at `128 · ln(n)` times at most while it
+/// becomes n times as old, however often it moves.
+pub(crate) const SHORTEST: u32 = 7;
+
 /// Await points that are told apart in the sums of one call, and in those of one class.
 const AWAITS: usize = 6;
 

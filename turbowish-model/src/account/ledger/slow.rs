@@ -12,12 +12,7 @@ use crate::account::call::{Call, EXACT_BELOW};
 use crate::account::counters::PathCounters;
 use crate::account::paths::PathId;
 use crate::account::slow::open_calls::{Locked, Moment, OpenCallKey};
-use crate::account::slow::{EndedCall, OffTime};
-
-/// Of a call's age, this part (as a shift) is the shortest time at an await point that is noted
-/// down before the end of the call. So a call is looked at `128 · ln(n)` times at most while it
-/// becomes n times as old, however often it moves.
-const SHORTEST: u32 = 7;
+use crate::account::slow::{EndedCall, OffTime, SHORTEST};
 
 /// The ready time before the last root poll of the thread that had one.
 #[derive(Default)]
