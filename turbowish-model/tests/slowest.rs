@@ -641,7 +641,11 @@ mod shop {
                 ANSWER => {
                     // One that has waited was given its connection.
                     self.free -= u32::from(had != CONNECTION);
-                    let time = if nth % 100 == 0 { 800 * MS } else { 5 * MS };
+                    let time = if nth.is_multiple_of(100) {
+                        800 * MS
+                    } else {
+                        5 * MS
+                    };
                     self.at(now + time, Step::Polled(nth));
                 }
                 _ => {
