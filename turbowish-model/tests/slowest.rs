@@ -255,9 +255,8 @@ impl Run {
                 let sum =
                     |of: &dyn Fn(&Known) -> u64| calls.iter().map(|(known, _)| of(known)).sum();
                 let walls: u64 = calls.iter().map(|(_, wall)| wall).sum();
-                let exact: [(SlowPart, u64); 5] = [
+                let exact: [(SlowPart, u64); 4] = [
                     (SlowPart::Calls, calls.len() as u64),
-                    (SlowPart::Wall, walls),
                     (SlowPart::Running, sum(&|known| known.running)),
                     (
                         SlowPart::Called,
@@ -268,6 +267,8 @@ impl Run {
                 for (part, expected) in exact {
                     assert_eq!(of(class, part), expected, "{part:?} of {proc} in {class}");
                 }
+                let wall = of(class, SlowPart::Wall);
+                assert!(wall.abs_diff(walls) <= rounding(&calls), "{wall} {walls}");
                 let whole = self.check_awaits(class, &calls, &of);
                 seen[0] += calls.len() as u64;
                 seen[1] += calls.len() as u64 - whole;
@@ -277,6 +278,8 @@ impl Run {
     }
 
     /// Checks the sums of each place in a class. Returns how many calls were recorded whole.
+    ///
+    /// Nothing is not recorded but the stays that were short, or before a call was followed.
     fn check_awaits(
         &self,
         class: u16,
@@ -292,50 +295,55 @@ impl Run {
         };
         let whole = |known: &Known| (0..known.stays.len()).all(|nth| is_recorded(known, nth));
         let all_whole = calls.iter().all(|(known, _)| whole(known));
-        let (mut least, mut most) = (BTreeMap::new(), BTreeMap::new());
+        let (mut least, mut most, mut left_out) = (BTreeMap::new(), BTreeMap::new(), 0);
         for (known, _) in calls {
             for (nth, stay) in known.stays.iter().enumerate() {
                 let part = stay.site.map_or(SlowPart::Unstarted, SlowPart::Await);
                 let off = stay.off() - stay.ready;
                 let gross = stay.until - stay.since;
                 let is_recorded = u64::from(is_recorded(known, nth));
+                left_out += (1 - is_recorded) * stay.off();
                 *least.entry(part).or_insert(0) += is_recorded * off;
                 *most.entry(part).or_insert(0) += is_recorded * gross;
                 *least.entry(SlowPart::Ready).or_insert(0) += is_recorded * stay.ready;
                 *most.entry(SlowPart::Ready).or_insert(0) += is_recorded * gross;
             }
         }
+        let error = rounding(calls);
         let mut parts = of(class, SlowPart::Running) + of(class, SlowPart::Called);
         let sites = (0..=AWAITS as u16).map(SlowPart::Await);
         for part in sites.chain([SlowPart::Ready, SlowPart::Unstarted]) {
             let of_part = |times: &BTreeMap<SlowPart, u64>| times.get(&part).copied().unwrap_or(0);
             let (seen, least, most) = (of(class, part), of_part(&least), of_part(&most));
-            if all_whole {
-                assert_eq!(seen, least, "{part:?} in {class}");
-            } else {
-                assert!(
-                    seen >= least && seen <= most,
-                    "{least} {seen} {most} {part:?}"
-                );
-            }
+            let most = if all_whole { least } else { most };
+            assert!(
+                seen + error >= least && seen <= most + error,
+                "{least} {seen} {most} {part:?} in {class}"
+            );
             parts += seen;
         }
-        let walls: u64 = calls.iter().map(|(_, wall)| wall).sum();
-        assert!(parts <= walls, "{parts} of {walls} in {class}");
-        if all_whole {
-            assert_eq!(parts, walls, "in {class}");
-        }
+        let wall = of(class, SlowPart::Wall);
+        assert!(parts <= wall, "{parts} of {wall} in {class}");
+        let most = if all_whole { 0 } else { left_out + error };
+        assert!(wall - parts <= most, "{parts} of {wall} in {class}");
         calls.iter().filter(|(known, _)| whole(known)).count() as u64
     }
 }
 
-/// Runs a random program of two tasks at a time, on two threads.
-fn run(seed: u64, steps: usize) -> [u64; 2] {
+/// By how much the wall times of calls may be wrong: long ages are rounded.
+fn rounding(calls: &[(&Known, u64)]) -> u64 {
+    let long = calls.iter().filter(|(_, wall)| wall >> 25 > 0);
+    long.map(|(_, wall)| wall >> 20).sum()
+}
+
+/// Runs a random program of two tasks at a time, on two threads. Its tasks wait about `scale` times
+/// as long as they run.
+fn run(seed: u64, steps: usize, scale: u64) -> [u64; 2] {
     let paths = Arc::<Paths>::default();
     let ledgers = vec![Ledger::new(1, &paths), Ledger::new(1, &paths)];
     let mut numbers = Numbers(seed);
-    let limit = [1, 1, 500, 4_000, 30_000][numbers.below(5) as usize];
-    let pause = 20 + numbers.below(8_000);
+    let limit = [1, 1, 500, 4_000, 30_000][numbers.below(5) as usize] * scale;
+    let pause = (20 + numbers.below(8_000)) * scale;
     let mut run = Run {
         numbers,
         now: BOOT,
@@ -383,16 +391,32 @@ fn run(seed: u64, steps: usize) -> [u64; 2] {
     run.check()
 }
 
-#[test]
-fn the_oracle_agrees_on_random_programs() {
+/// Calls that were recorded in random programs, and how many of them were not recorded whole.
+fn run_all(steps: usize, scale: u64) -> [u64; 2] {
     let mut seen = [0; 2];
     for seed in 1..=40 {
-        let counts = run(seed << 32 | 0x9e37_79b9, 1_000);
+        let counts = run(seed << 32 | 0x9e37_79b9, steps, scale);
         seen = [seen[0] + counts[0], seen[1] + counts[1]];
     }
+    seen
+}
+
+#[test]
+fn the_oracle_agrees_on_random_programs() {
+    let seen = run_all(1_000, 1);
     let [recorded, cut] = seen;
     assert!(
         recorded > 3_000 && cut > 200 && cut < recorded / 2,
+        "{seen:?}"
+    );
+}
+
+#[test]
+fn the_oracle_agrees_on_programs_that_wait_for_seconds() {
+    let seen = run_all(600, 1 << 18);
+    let [recorded, cut] = seen;
+    assert!(
+        recorded > 1_500 && cut > 100 && cut < recorded / 2,
         "{seen:?}"
     );
 }
@@ -455,6 +479,12 @@ fn the_table_of_open_calls_is_bounded_and_what_is_lost_is_nowhere_else() {
         known[0] <= known[1] && known[1] > 0 && known[1] <= 1_024,
         "{known:?}"
     );
+    // Each call whose first one is not known was noted down and gave way to another, at least once.
+    let lost = total(&sums, SlowPart::NoRoom);
+    assert!(
+        lost >= CALLS - known[0] && lost <= 2 * CALLS,
+        "{lost} {known:?}"
+    );
 }
 
 #[test]
@@ -510,4 +540,195 @@ fn no_more_calls_are_recorded_than_the_reader_allows() {
     ledgers[0].renew_slow();
     calls(&ledgers[0]);
     assert_eq!(total(&sums(&ledgers, 0), SlowPart::Calls), 5 + 1_024);
+}
+
+/// A program with a lock that is held for 1.5 s every 20 s, and four connections behind it, of
+/// which one query in a hundred keeps one for 800 ms. 200 requests a second. Ticks are nanoseconds.
+mod shop {
+    use super::{BOOT, Call, Ledger, Paths, SlowPart, Sums, collect, poll, sums};
+    use std::collections::{BTreeMap, VecDeque};
+    use std::sync::Arc;
+    use turbowish_model::account::aggregate::Aggregate;
+    use turbowish_model::collect::slow_limits::SlowLimits;
+
+    const US: u64 = 1_000;
+    const MS: u64 = 1_000 * US;
+    /// The await points of a request, plus one: the lock, a connection, the answer.
+    const LOCK: u32 = 1;
+    const CONNECTION: u32 = 2;
+    const ANSWER: u32 = 3;
+
+    #[derive(Clone, Copy)]
+    enum Step {
+        Request,
+        Stall,
+        Release,
+        Polled(usize),
+        Tick,
+    }
+
+    /// A request; `None` when it is over.
+    struct Request {
+        call: Option<Box<Call>>,
+        site: u32,
+    }
+
+    pub(super) struct Shop {
+        ledger: Ledger,
+        paths: Arc<Paths>,
+        limits: SlowLimits,
+        before: Aggregate,
+        /// By time and number.
+        steps: BTreeMap<(u64, u64), Step>,
+        number: u64,
+        is_locked: bool,
+        for_lock: Vec<usize>,
+        for_connection: VecDeque<usize>,
+        free: u32,
+        requests: Vec<Request>,
+    }
+
+    impl Shop {
+        fn new() -> Self {
+            let paths = Arc::<Paths>::default();
+            let ledger = Ledger::new(1, &paths);
+            Self {
+                ledger,
+                paths,
+                limits: SlowLimits::default(),
+                before: Aggregate::default(),
+                steps: BTreeMap::new(),
+                number: 0,
+                is_locked: false,
+                for_lock: Vec::new(),
+                for_connection: VecDeque::new(),
+                free: 4,
+                requests: Vec::new(),
+            }
+        }
+
+        fn at(&mut self, time: u64, step: Step) {
+            self.number += 1;
+            self.steps.insert((time, self.number), step);
+        }
+
+        /// The reader decides which calls are followed.
+        fn tick(&mut self, now: u64) {
+            let totals = collect(std::slice::from_ref(&self.ledger), now);
+            let limits = self.limits.tick(&totals.grown_since(&self.before));
+            self.before = totals;
+            self.paths.renew_slow(&limits);
+            self.ledger.renew_slow();
+        }
+
+        /// Polls a request, which has got what it waited for; it goes on as far as it can.
+        fn polled(&mut self, nth: usize, now: u64) {
+            let site = match self.requests[nth].site {
+                0 if self.is_locked => LOCK,
+                0 | LOCK if self.free == 0 => CONNECTION,
+                0 | LOCK | CONNECTION => ANSWER,
+                _ => 0,
+            };
+            let request = &mut self.requests[nth];
+            let had = request.site;
+            request.site = site;
+            let call = request.call.as_mut().expect("it goes on");
+            let next = (site > 0).then_some(site);
+            poll(&self.ledger, call, [now, now + US], next);
+            match site {
+                LOCK => self.for_lock.push(nth),
+                CONNECTION => self.for_connection.push_back(nth),
+                ANSWER => {
+                    // One that has waited was given its connection.
+                    self.free -= u32::from(had != CONNECTION);
+                    let time = if nth.is_multiple_of(100) {
+                        800 * MS
+                    } else {
+                        5 * MS
+                    };
+                    self.at(now + time, Step::Polled(nth));
+                }
+                _ => {
+                    self.requests[nth].call = None;
+                    match self.for_connection.pop_front() {
+                        Some(next) => self.at(now + 3 * US, Step::Polled(next)),
+                        None => self.free += 1,
+                    }
+                }
+            }
+        }
+
+        fn step(&mut self, now: u64, step: Step) {
+            match step {
+                Step::Request => {
+                    let call = Some(Box::new(Call::new(self.ledger.born())));
+                    self.requests.push(Request { call, site: 0 });
+                    self.polled(self.requests.len() - 1, now);
+                    self.at(now + 5 * MS, Step::Request);
+                }
+                Step::Stall => {
+                    self.is_locked = true;
+                    self.at(now + 1_500 * MS, Step::Release);
+                    self.at(now + 20_000 * MS, Step::Stall);
+                }
+                Step::Release => {
+                    self.is_locked = false;
+                    let woken = std::mem::take(&mut self.for_lock);
+                    for (after, nth) in (1..).zip(woken) {
+                        self.at(now + after * 30 * US, Step::Polled(nth));
+                    }
+                }
+                Step::Polled(nth) => self.polled(nth, now),
+                Step::Tick => {
+                    self.tick(now);
+                    self.at(now + 250 * MS, Step::Tick);
+                }
+            }
+        }
+
+        /// Runs it for so many seconds. Returns the sums of its slow calls.
+        pub(super) fn run(seconds: u64) -> Sums {
+            let mut shop = Self::new();
+            shop.at(BOOT + 137, Step::Request);
+            shop.at(BOOT + 1_333, Step::Tick);
+            shop.at(BOOT + 20_000 * MS, Step::Stall);
+            let mut now = BOOT;
+            while let Some(((time, _), step)) = shop.steps.pop_first() {
+                // A thread does one thing after another.
+                now = time.max(now + 2 * US);
+                if now > BOOT + seconds * 1_000 * MS {
+                    break;
+                }
+                shop.step(now, step);
+            }
+            sums(&[shop.ledger], 0)
+        }
+    }
+
+    /// Calls, wall time, and the part of it that is in none of the parts.
+    pub(super) fn not_recorded(sums: &Sums, from: u16) -> [u64; 3] {
+        let mut seen = [0; 3];
+        for ((_, part), value) in sums.iter().filter(|((class, _), _)| *class >= from) {
+            match part {
+                SlowPart::NoRoom => panic!("no room for {value} calls"),
+                SlowPart::Calls => seen[0] += value,
+                SlowPart::Wall => {
+                    seen[1] += value;
+                    seen[2] += value;
+                }
+                _ => seen[2] -= value,
+            }
+        }
+        seen
+    }
+}
+
+#[test]
+fn of_calls_that_waited_for_one_lock_all_is_known() {
+    let sums = shop::Shop::run(45);
+    let from = class_of(1_000_000_000);
+    let [calls, wall, rest] = shop::not_recorded(&sums, from);
+    assert!(calls > 300, "{calls}");
+    // Those that had hardly waited for the lock waited for the others of their burst then.
+    assert!(rest < wall / 1_000, "{rest} of {wall}, {calls} calls");
 }

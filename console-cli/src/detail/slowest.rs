@@ -2,7 +2,7 @@
 
 use turbowish_model::snapshot::quantile::Percentile;
 use turbowish_model::snapshot::report::one_line;
-use turbowish_model::snapshot::slowest::{AWAIT, NOT_RECORDED, WHY_NOT_RECORDED};
+use turbowish_model::snapshot::slowest::{AWAIT, NOT_RECORDED};
 use turbowish_model::snapshot::units;
 use turbowish_model::snapshot::{Place, ProcRow, SlowestRow};
 
@@ -39,7 +39,7 @@ pub(super) fn sentence(row: &ProcRow, beside: &DetailContext<'_>) -> Option<Rich
         let share = units::share(most.share_ppm.saturating_mul(1_000));
         let at = match most.part.as_str() {
             AWAIT => format!("at {} {}", short(&most.place), expression(most)),
-            NOT_RECORDED => format!("{NOT_RECORDED}, {WHY_NOT_RECORDED}"),
+            NOT_RECORDED => format!("{NOT_RECORDED}, {}", most.why_not_recorded()),
             part => part.to_owned(),
         };
         text = format!("{text}{share}% {at}");
@@ -57,7 +57,7 @@ fn short(place: &Place) -> String {
 
 fn expression(part: &SlowestRow) -> String {
     match part.part.as_str() {
-        NOT_RECORDED => WHY_NOT_RECORDED.to_owned(),
+        NOT_RECORDED => part.why_not_recorded().to_owned(),
         _ => one_line(&part.place.expr).to_string(),
     }
 }
@@ -187,6 +187,17 @@ mod tests {
         assert!(
             some[0].contains("longer: 2 recorded, 100.0% at "),
             "{some:?}"
+        );
+        let mut lost = part(NOT_RECORDED, 0, 9_000, 13);
+        lost.place.expr = "no room for 12 calls".to_owned();
+        let lost = lines(&[lost]);
+        assert!(
+            lost[0].ends_with("90.0% not recorded, no room for 12 calls"),
+            "{lost:?}"
+        );
+        assert!(
+            lost[2].contains("  not recorded  no room for 12 calls "),
+            "{lost:?}"
         );
         let none = lines(&[part(NOT_RECORDED, 0, 0, 0)]);
         let expected = "  slowest 13 of 1084 calls, 1.25 s or longer: 0 recorded";

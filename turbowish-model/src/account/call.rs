@@ -4,6 +4,7 @@
 mod age;
 
 use self::age::Age;
+pub(crate) use self::age::EXACT_BELOW;
 use crate::account::ledger::Charge;
 use crate::account::paths::{PATH_IDS, PathId};
 

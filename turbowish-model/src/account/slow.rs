@@ -56,6 +56,11 @@ pub const fn class_start(class: u16) -> u64 {
     }
 }
 
+/// Of a call's age, this part (as a shift) is the shortest time at an await point that is noted
+/// down before the end of the call. So a call is looked at `128 · ln(n)` times at most while it
+/// becomes n times as old, however often it moves.
+pub(crate) const SHORTEST: u32 = 7;
+
 /// Await points that are told apart in the sums of one call, and in those of one class.
 const AWAITS: usize = 6;
 
@@ -93,6 +98,27 @@ impl OffTime {
         let parts = [self.ready, self.unstarted, self.other];
         let parts = parts.iter().chain(&self.ticks);
         parts.fold(0, |sum, ticks| sum.saturating_add(*ticks))
+    }
+
+    /// Makes the parts add up to `all`, the whole time outside of polls, if they differ from it by
+    /// no more than `rounding`: the longest part takes the difference. Returns whether they are
+    /// believed: more than the whole time is not. It comes from an earlier call at the same
+    /// address that was born at the same time, and whose end was left out.
+    pub(crate) fn fit(&mut self, all: u64, rounding: u64) -> bool {
+        let total = self.total();
+        if total == 0 || total.abs_diff(all) > rounding {
+            return total <= all;
+        }
+        let parts = [&mut self.ready, &mut self.unstarted, &mut self.other];
+        let parts = parts.into_iter().chain(&mut self.ticks);
+        let Some(longest) = parts.max_by_key(|ticks| **ticks) else {
+            return false;
+        };
+        match longest.saturating_add(all).checked_sub(total) {
+            Some(fitting) => *longest = fitting,
+            None => return false,
+        }
+        true
     }
 
     fn merge(&mut self, more: &Self) {
@@ -158,7 +184,11 @@ const CLASSES: usize = 48;
 
 /// The slow calls of one proc that ended on one thread, by class.
 #[derive(Default)]
-pub(crate) struct SlowClasses(AppendVec<SlowClass, 2>);
+pub(crate) struct SlowClasses {
+    classes: AppendVec<SlowClass, 2>,
+    /// Calls that lost times for want of room.
+    lost: AtomicU64,
+}
 
 #[derive(Default)]
 struct SlowClass {
@@ -181,7 +211,7 @@ impl SlowClasses {
     /// dropped: it counts as not recorded.
     pub(crate) fn add(&self, call: &EndedCall) {
         let class = u32::from(class_of(call.wall)) + 1;
-        let mut places = (0..CLASSES).map(|at| self.0.at(at));
+        let mut places = (0..CLASSES).map(|at| self.classes.at(at));
         let own = places.find(|own| {
             let seen = own.class.load(Relaxed);
             seen == class || seen == 0
@@ -197,9 +227,16 @@ impl SlowClasses {
         own.off.store(&off);
     }
 
+    /// Counts a call that lost times for want of room.
+    pub(crate) fn lose(&self) {
+        add(&self.lost, 1);
+    }
+
     /// Adds these sums to `into`. `sequence` is that of the ledger.
     pub(crate) fn read(&self, sequence: &SeqLock, into: &mut SlowSums, relax: &mut dyn FnMut()) {
-        for (_, own) in self.0.iter() {
+        let highest = class_of(u64::MAX);
+        into.add(highest, SlowPart::NoRoom, self.lost.load(Relaxed));
+        for (_, own) in self.classes.iter() {
             if own.class.load(Relaxed) != 0 {
                 sequence.read(relax, || own.read()).add_to(into);
             }
@@ -332,5 +369,38 @@ impl SlowCalls {
     /// The open calls, if any call was ever followed.
     pub(crate) fn known_open(&self) -> Option<&OpenCalls> {
         self.open.get()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::OffTime;
+
+    /// Time at two await points, and ready; these parts if they are believed.
+    fn check([first, second, ready]: [u64; 3], all: u64, rounding: u64, fitting: Option<[u64; 3]>) {
+        let mut off = OffTime {
+            ready,
+            ..OffTime::default()
+        };
+        off.add_at(1, first);
+        off.add_at(2, second);
+        let is_believed = off.fit(all, rounding);
+        let parts = [off.ticks[0], off.ticks[1], off.ready];
+        assert_eq!(is_believed.then_some(parts), fitting, "{first} {second}");
+    }
+
+    #[test]
+    fn sums_are_as_exact_as_the_wall_time() {
+        check([70, 20, 10], 100, 0, Some([70, 20, 10]));
+        check([70, 20, 0], 100, 0, Some([70, 20, 0]));
+        check([70, 20, 11], 100, 0, None);
+        check([70, 20, 11], 100, 1, Some([69, 20, 11]));
+        check([20, 70, 9], 100, 1, Some([20, 71, 9]));
+        check([70, 20, 12], 100, 1, None);
+        check([70, 20, 8], 100, 1, Some([70, 20, 8]));
+        // Nothing is known.
+        check([0, 0, 0], 100, 100, Some([0, 0, 0]));
+        // No part has as much as is too much.
+        check([5, 5, 0], 3, 7, None);
     }
 }

@@ -1,5 +1,6 @@
 //! Rows of the slowest calls: which ones they are, names and times.
 
+use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
@@ -96,7 +97,17 @@ const fn word(part: SlowPart) -> &'static str {
         SlowPart::Ready => READY,
         SlowPart::Unstarted => UNSTARTED,
         SlowPart::OtherAwaits => OTHER_AWAITS,
-        SlowPart::Calls | SlowPart::Wall => NOT_RECORDED,
+        SlowPart::Calls | SlowPart::Wall | SlowPart::NoRoom => NOT_RECORDED,
+    }
+}
+
+/// Why times of the slowest calls are not recorded, if so many calls lost theirs; empty if it is
+/// the usual reason.
+fn why_not_recorded(lost: u64) -> String {
+    match lost {
+        0 => String::new(),
+        1 => "no room for 1 call; others not followed then".to_string(),
+        _ => format!("no room for {lost} calls; others not followed then"),
     }
 }
 
@@ -136,12 +147,14 @@ impl<N: Names> Assembly<'_, N> {
             from_ns: self.scale.ns(class_start(slowest.class)),
         };
         let known = sums.iter();
-        let known = known.filter(|(part, _)| !matches!(part, SlowPart::Calls | SlowPart::Wall));
+        let known = known.filter(|(part, _)| word(**part) != NOT_RECORDED);
         let sum = known.clone().map(|(_, time)| time).sum();
         let mut rows: Vec<SlowestRow> = known.map(|(&part, &time)| row(part, time)).collect();
         let rest = wall.saturating_sub(sum);
         if rest > 0 || rows.is_empty() {
-            rows.push(row(SlowPart::Wall, rest));
+            let mut rest = row(SlowPart::Wall, rest);
+            rest.place.expr = why_not_recorded(of(SlowPart::NoRoom));
+            rows.push(rest);
         }
         rows
     }
@@ -167,7 +180,7 @@ fn part_of_all(stats: &ProcStats, part: SlowPart) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::Slowest;
+    use super::{Slowest, why_not_recorded};
     use crate::account::histogram::{Buckets, bucket_of};
     use crate::account::slow::class_of;
 
@@ -182,6 +195,17 @@ mod tests {
             ended,
         });
         assert_eq!(Slowest::of(&walls), expected, "{calls:?}");
+    }
+
+    #[test]
+    fn calls_that_lost_times_are_told_from_those_that_were_not_followed() {
+        let lost = [0, 1, 12].map(why_not_recorded);
+        let expected = [
+            "",
+            "no room for 1 call; others not followed then",
+            "no room for 12 calls; others not followed then",
+        ];
+        assert_eq!(lost, expected);
     }
 
     #[test]

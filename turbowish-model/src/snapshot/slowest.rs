@@ -25,7 +25,7 @@ pub const UNSTARTED: &str = "not started";
 pub const OTHER_AWAITS: &str = "other awaits";
 /// `part` of the time of which nothing is known.
 pub const NOT_RECORDED: &str = "not recorded";
-/// Why nothing is known of it: the calls were not slow yet, or there was no room.
+/// Why nothing is known of it, usually: the calls were not slow yet.
 pub const WHY_NOT_RECORDED: &str = "calls not followed then";
 
 row! {
@@ -106,7 +106,7 @@ static COLUMNS: [Column<SlowestRow>; 11] = [
         .meaning("awaited expression, without .await; why the time is not recorded")
         .fields(&["expr"])
         .read(|row, _| match row.place.file.is_empty() {
-            true if row.part == NOT_RECORDED => Value::Text(Cow::Borrowed(WHY_NOT_RECORDED)),
+            true if row.part == NOT_RECORDED => Value::Text(Cow::Borrowed(row.why_not_recorded())),
             true => Value::Blank,
             false => expression(&row.place),
         }),
@@ -156,6 +156,17 @@ static COLUMNS: [Column<SlowestRow>; 11] = [
         .fields(&["ended"])
         .read(|row, _| Value::Count(row.ended)),
 ];
+
+impl SlowestRow {
+    /// Why nothing is known of the time of this row, which is [`NOT_RECORDED`].
+    #[must_use]
+    pub fn why_not_recorded(&self) -> &str {
+        match self.place.expr.as_str() {
+            "" => WHY_NOT_RECORDED,
+            why => why,
+        }
+    }
+}
 
 impl Row for SlowestRow {
     const OWN_ORDER: &'static str = "time";

@@ -482,7 +482,7 @@ fn check_slow_calls(stats: &ProcStats) {
     let mut rest: BTreeMap<u16, i64> = BTreeMap::new();
     for (class, part, value) in stats.slow.iter() {
         *rest.entry(class).or_default() += match part {
-            SlowPart::Calls => 0,
+            SlowPart::Calls | SlowPart::NoRoom => 0,
             SlowPart::Wall => value.cast_signed(),
             _ => -value.cast_signed(),
         };

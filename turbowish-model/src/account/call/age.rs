@@ -7,6 +7,8 @@
 pub(super) struct Age(u32);
 
 const SIGNIFICANT: u32 = 25;
+/// Shorter spans are exact, in ticks.
+pub(crate) const EXACT_BELOW: u64 = 1 << SIGNIFICANT;
 const BITS: u32 = 30;
 const HALF_BITS: u32 = BITS / 2;
 
@@ -16,7 +18,7 @@ impl Age {
 
     #[inline(always)]
     pub(super) const fn of(ticks: u64) -> Self {
-        if ticks < 1 << SIGNIFICANT {
+        if ticks < EXACT_BELOW {
             Self(ticks as u32)
         } else {
             Self::of_long(ticks)

@@ -8,16 +8,11 @@ use core::sync::atomic::Ordering::Relaxed;
 
 use super::Ledger;
 use super::frame::{COUNTED_BEFORE, Charge, FIRST, Frame};
-use crate::account::call::Call;
+use crate::account::call::{Call, EXACT_BELOW};
 use crate::account::counters::PathCounters;
 use crate::account::paths::PathId;
-use crate::account::slow::open_calls::{Moment, OpenCallKey};
-use crate::account::slow::{EndedCall, OffTime};
-
-/// Of a call's age, this part (as a shift) is the shortest time at an await point that is noted
-/// down before the end of the call. So a call is looked at `128 · ln(n)` times at most while it
-/// becomes n times as old, however often it moves.
-const SHORTEST: u32 = 7;
+use crate::account::slow::open_calls::{Locked, Moment, OpenCallKey};
+use crate::account::slow::{EndedCall, OffTime, SHORTEST};
 
 /// The ready time before the last root poll of the thread that had one.
 #[derive(Default)]
@@ -179,8 +174,9 @@ impl Ledger {
         let Some(stay) = self.stay(call, frame, &poll) else {
             return;
         };
-        if !is_long_stay(stay.length(), poll.age) || !self.is_followed(row, frame.proc(), poll.age)
-        {
+        let is_long = is_long_stay(stay.length(), poll.age);
+        let proc = frame.proc();
+        if !is_long || !self.is_followed(row, proc, poll.age) {
             return;
         }
         let key = key(Stand::of(call).address, frame.path.load(Relaxed), &poll);
@@ -190,9 +186,19 @@ impl Ledger {
         };
         let born = born(&poll);
         let open = self.paths.slow().open();
-        open.update(&key, now, |off, last| {
+        let updated = open.update(&key, now, |off, last| {
             stay.add_to(off, last.unwrap_or(born))
         });
+        match updated {
+            Ok(None) => {}
+            Ok(Some(gone)) => self.lose(self.paths.key(gone).proc()),
+            Err(Locked) => self.lose(proc),
+        }
+    }
+
+    /// Counts a call of a proc that lost times for want of room.
+    fn lose(&self, proc: u32) {
+        self.procs.at(proc).slow().lose();
     }
 
     /// Records the end of a call that may be slow. The call has been charged.
@@ -262,14 +268,16 @@ impl Ledger {
         [running, inclusive, wall]: [u64; 3],
     ) {
         let known = self.paths.slow().known_open();
-        let known = known.and_then(|open| open.take(key));
+        let known = known.map_or(Ok(None), |open| open.take(key));
+        let known = known.unwrap_or_else(|Locked| {
+            self.lose(proc);
+            None
+        });
         let (mut off, last) = known.unwrap_or((OffTime::default(), born));
         if let Some(stay) = stay {
             stay.add_to(&mut off, last);
         }
-        // The end of a call that was born at the same tick may have been left out, and this one may
-        // have come to its address: then nothing is known of either.
-        if off.total() > wall.saturating_sub(inclusive) {
+        if !off.fit(wall.saturating_sub(inclusive), rounding(wall)) {
             off = OffTime::default();
         }
         self.procs.at(proc).slow().add(&EndedCall {
@@ -297,8 +305,18 @@ const fn born(poll: &LeavingPoll) -> Moment {
     }
 }
 
-/// Ages are kept to a 33 millionth at each await point.
+/// Of a long age, this part (as a shift) is the most by which it may be wrong: it is rounded to a
+/// 33 millionth anew at each await point.
 const ROUNDED: u32 = 20;
+
+/// By how much the wall time of a call may be wrong.
+const fn rounding(wall: u64) -> u64 {
+    if wall < EXACT_BELOW {
+        0
+    } else {
+        wall >> ROUNDED
+    }
+}
 
 const fn key(address: usize, path: PathId, poll: &LeavingPoll) -> OpenCallKey {
     OpenCallKey {

@@ -19,12 +19,15 @@ pub enum SlowPart {
     Unstarted,
     /// Time at await points for which there was no room.
     OtherAwaits,
+    /// Number of calls that lost times for want of room, in the highest class: it was not known
+    /// yet how long they would take.
+    NoRoom,
     /// Time at an await point (its index plus one), outside of polls and without ready time; 0 is
     /// the unknown one.
     Await(u16),
 }
 
-const FIRST_AWAIT: u32 = 7;
+const FIRST_AWAIT: u32 = 8;
 
 impl SlowPart {
     const fn code(self) -> u32 {
@@ -36,6 +39,7 @@ impl SlowPart {
             Self::Ready => 4,
             Self::Unstarted => 5,
             Self::OtherAwaits => 6,
+            Self::NoRoom => 7,
             Self::Await(site) => FIRST_AWAIT + site as u32,
         }
     }
@@ -49,6 +53,7 @@ impl SlowPart {
             4 => Self::Ready,
             5 => Self::Unstarted,
             6 => Self::OtherAwaits,
+            7 => Self::NoRoom,
             code => Self::Await((code - FIRST_AWAIT) as u16),
         }
     }
@@ -116,7 +121,7 @@ mod tests {
 
     use super::{SlowPart, SlowSums};
 
-    const PARTS: [SlowPart; 9] = [
+    const PARTS: [SlowPart; 10] = [
         SlowPart::Calls,
         SlowPart::Wall,
         SlowPart::Running,
@@ -124,6 +129,7 @@ mod tests {
         SlowPart::Ready,
         SlowPart::Unstarted,
         SlowPart::OtherAwaits,
+        SlowPart::NoRoom,
         SlowPart::Await(0),
         SlowPart::Await(1023),
     ];
