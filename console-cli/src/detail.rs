@@ -21,7 +21,7 @@ use turbowish_model::snapshot::report::span;
 use turbowish_model::snapshot::units::{self, Micro};
 use turbowish_model::snapshot::{
     AwaitRow, Claim, CounterRow, DelayRow, Place, ProcRow, ResourceRow, SlowestRow, Snapshot, Spot,
-    TaskRow,
+    Table, TaskRow,
 };
 
 use self::length::Lengths;
@@ -29,7 +29,7 @@ pub(crate) use self::place::{at, spot};
 use self::rich_line::{Link, RichLine};
 use crate::args::{Format, QueryArgs, TableName, TreeArgs};
 use crate::failure::{Failure, note, print};
-use crate::{plain_text, source, text};
+use crate::{columns, plain_text, source, text};
 
 /// From this width on, places are shown with folders; the console's first column is a mark.
 const WIDE: usize = 119;
@@ -150,7 +150,7 @@ pub(crate) fn tree(args: &TreeArgs, token: Option<&str>) -> Result<(), Failure> 
     let query = Query {
         tasks: Some(Rows {
             filter: args.rows.filter.clone(),
-            sort: args.rows.sort.clone(),
+            sort: columns::key(Table::Tasks, &args.rows.sort),
             invert: false,
             limit: args.limit,
             ..Rows::default()

@@ -541,6 +541,12 @@ fn errors_have_a_code_and_say_what_to_do() {
         ),
         (
             &one,
+            &["query", "procs", "--sort", "zzz"],
+            2,
+            "no field zzz in procs; turbowish query --help lists all",
+        ),
+        (
+            &one,
             &["query", "procs", "-f", "hold_p98>1ms"],
             2,
             "no field hold_p98 in procs; did you mean hold_p99?",
