@@ -287,6 +287,11 @@ fn no_alert_is_no_error_but_a_name_that_none_has_is() {
         host.failure(&["query", "alert", "starvation"]),
         (Some(1), others.to_owned())
     );
+    // The name of a process alone is the process.
+    assert_eq!(
+        host.stdout(&["query", "alert", "kv"]),
+        host.stdout(&["query", "alert", "4242"])
+    );
     let csv = "turbowish: an alert in full has no columns: turbowish query alerts --format csv\n";
     assert_eq!(
         host.failure(&["query", "alert", "-o", "csv"]),
@@ -595,6 +600,12 @@ fn errors_have_a_code_and_say_what_to_do() {
         ),
         (
             &two,
+            &["query", "alert", "serve"],
+            3,
+            "2 of your processes run TurboWish; choose one: kv 4242, gate 5120",
+        ),
+        (
+            &two,
             &["top"],
             3,
             "2 of your processes run TurboWish; choose one: kv 4242, gate 5120",
@@ -627,6 +638,7 @@ fn errors_have_a_code_and_say_what_to_do() {
         let expected = format!("turbowish: {expected}\n");
         assert_eq!(host.failure(args), (Some(code), expected), "{args:?}");
     }
+    assert_eq!(two.stdout(&["query", "alert", "kv"]), "no alerts\n");
 }
 
 /// A terminal: our end, and the program's.
