@@ -35,6 +35,9 @@ use crate::{columns, plain_text, source, text};
 const WIDE: usize = 119;
 /// From here on the time of the day says too little.
 const DAY_NS: u64 = 86_400_000_000_000;
+/// Maximal number of holders and of waiters in a printed record, unless another is requested.
+const CLAIMS: usize = 20;
+
 /// Maximal number of names in a list before it is cut.
 const NAMED: usize = 4;
 
@@ -136,7 +139,16 @@ pub(crate) fn run(args: &QueryArgs, token: Option<&str>) -> Result<(), Failure> 
     }
     let snapshot = ask(target, token, &query_of(args, name))?;
     match args.table {
-        TableName::Resource => one::<ResourceRow>(snapshot, args, name, resource::lines),
+        TableName::Resource => {
+            let limit = match args.limit {
+                None => CLAIMS,
+                Some(0) => usize::MAX,
+                Some(limit) => limit as usize,
+            };
+            one::<ResourceRow>(snapshot, args, name, |row, beside| {
+                resource::first_lines(row, beside, limit)
+            })
+        }
         TableName::Proc => one::<ProcRow>(snapshot, args, name, proc::lines),
         _ => one::<TaskRow>(snapshot, args, name, task::lines),
     }
@@ -249,7 +261,7 @@ fn one<R: Record + Clone>(
     mut snapshot: Snapshot,
     args: &QueryArgs,
     name: &str,
-    lines: fn(&R, &DetailContext<'_>) -> Vec<RichLine>,
+    lines: impl Fn(&R, &DetailContext<'_>) -> Vec<RichLine>,
 ) -> Result<(), Failure> {
     let page = R::page_mut(&mut snapshot);
     let near = page.rows.iter().map(|row| row.name().0);

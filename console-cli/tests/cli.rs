@@ -271,6 +271,51 @@ fn an_alert_that_is_over_is_told_with_its_end() {
 }
 
 #[test]
+fn of_many_waiters_the_first_are_printed() {
+    let host = Host::empty();
+    let mut snapshot = stuck();
+    let mut rows = snapshot.resources.rows.iter_mut();
+    let db = rows.find(|row| row.name == "mutex db").unwrap();
+    let waiter = db.waiters[2].clone();
+    db.waiters.resize(30, waiter);
+    db.waiter_count = 30;
+    host.start(snapshot, PROTOCOL);
+    for (limit, printed, last) in [
+        (&[][..], 20, Some("    and 10 more (--limit 0 shows all)")),
+        (
+            &["-n", "29"],
+            29,
+            Some("    and 1 more (--limit 0 shows all)"),
+        ),
+        (&["--limit", "30"], 30, None),
+        (&["--limit", "0"], 30, None),
+    ] {
+        let text = host.stdout(&[&["query", "resource", "db"], limit].concat());
+        let waiters = text
+            .lines()
+            .skip_while(|line| !line.contains("waiters, in order (30)"));
+        let waiters: Vec<&str> = waiters
+            .skip(1)
+            .take_while(|l| l.starts_with("    "))
+            .collect();
+        assert_eq!(
+            waiters.len(),
+            printed + usize::from(last.is_some()),
+            "{text}"
+        );
+        let told = waiters
+            .last()
+            .copied()
+            .filter(|line| line.contains(" more"));
+        assert_eq!(told, last, "{text}");
+    }
+    let json = host.stdout(&["query", "resource", "db", "-o", "json", "--limit", "1"]);
+    let value: Value = serde_json::from_str(&json).unwrap();
+    let waiters = value["resources"][0]["waiters"].as_array();
+    assert_eq!(waiters.map(Vec::len), Some(30), "{json}");
+}
+
+#[test]
 fn no_alert_is_no_error_but_a_name_that_none_has_is() {
     let host = Host::with_kv();
     assert_eq!(host.stdout(&["query", "alert"]), "no alerts\n");

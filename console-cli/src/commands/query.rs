@@ -63,7 +63,7 @@ fn query_of(args: &QueryArgs) -> Query {
         filter: args.rows.filter.clone(),
         sort: columns::key(args.table.table(), &args.rows.sort),
         invert: args.reverse,
-        limit: args.limit,
+        limit: args.limit.unwrap_or(0),
         ..Rows::default()
     });
     let mut query = Query {
