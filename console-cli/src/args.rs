@@ -74,7 +74,8 @@ pub(crate) enum Command {
     /// List your processes that run TurboWish
     #[command(after_help = "Examples:\n  turbowish ps\n  turbowish ps | grep kv")]
     Ps,
-    /// Print procs, tasks, resources, awaits or alerts as a table, JSON or CSV; or one record
+    /// Print procs, tasks, resources, awaits, alerts, counters, delays or slowest calls as a table,
+    /// JSON or CSV; or one record
     #[command(after_help = QUERY_EXAMPLES, after_long_help = query_long_help())]
     Query(QueryArgs),
     /// Print the await trees of tasks: where each branch is, and what it waits for
