@@ -591,12 +591,6 @@ fn errors_have_a_code_and_say_what_to_do() {
         ),
         (
             &one,
-            &["query", "procs", "--sort", "zzz"],
-            2,
-            "no field zzz in procs; turbowish query --help lists all",
-        ),
-        (
-            &one,
             &["query", "procs", "-f", "hold_p98>1ms"],
             2,
             "no field hold_p98 in procs; did you mean hold_p99?",
@@ -645,12 +639,6 @@ fn errors_have_a_code_and_say_what_to_do() {
         ),
         (
             &two,
-            &["query", "alert", "serve"],
-            3,
-            "2 of your processes run TurboWish; choose one: kv 4242, gate 5120",
-        ),
-        (
-            &two,
             &["top"],
             3,
             "2 of your processes run TurboWish; choose one: kv 4242, gate 5120",
@@ -683,7 +671,26 @@ fn errors_have_a_code_and_say_what_to_do() {
         let expected = format!("turbowish: {expected}\n");
         assert_eq!(host.failure(args), (Some(code), expected), "{args:?}");
     }
+}
+
+#[test]
+fn a_title_names_a_column() {
+    let host = Host::with_kv();
+    let by = |columns, sort| host.stdout(&["query", "procs", "-c", columns, "--sort", sort]);
+    assert_eq!(by("PROC,WALp99", "WALp99"), by("proc,wall_p99", "wall_p99"));
+    let text = "turbowish: no field zzz in procs; turbowish query --help lists all\n";
+    let expected = (Some(2), text.to_owned());
+    assert_eq!(host.failure(&["query", "procs", "--sort", "zzz"]), expected);
+}
+
+#[test]
+fn one_word_alone_is_a_process_or_an_alert() {
+    let two = Host::with_kv();
+    two.start(gate(), PROTOCOL);
     assert_eq!(two.stdout(&["query", "alert", "kv"]), "no alerts\n");
+    let text = "turbowish: 2 of your processes run TurboWish; choose one: kv 4242, gate 5120\n";
+    let expected = (Some(3), text.to_owned());
+    assert_eq!(two.failure(&["query", "alert", "serve"]), expected);
 }
 
 /// A terminal: our end, and the program's.
