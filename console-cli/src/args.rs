@@ -74,7 +74,8 @@ pub(crate) enum Command {
     /// List your processes that run TurboWish
     #[command(after_help = "Examples:\n  turbowish ps\n  turbowish ps | grep kv")]
     Ps,
-    /// Print procs, tasks, resources, awaits or alerts as a table, JSON or CSV; or one record
+    /// Print procs, tasks, resources, awaits, alerts, counters, delays or slowest calls as a table,
+    /// JSON or CSV; or one record
     #[command(after_help = QUERY_EXAMPLES, after_long_help = query_long_help())]
     Query(QueryArgs),
     /// Print the await trees of tasks: where each branch is, and what it waits for
@@ -302,9 +303,10 @@ pub(crate) struct QueryArgs {
     /// Reverse the order
     #[arg(short, long)]
     pub(crate) reverse: bool,
-    /// Maximum number of rows; 0 means all
-    #[arg(short = 'n', long, default_value_t = 0, value_name = "N")]
-    pub(crate) limit: u32,
+    /// Maximum number of rows; 0 means all, the default. In the record of a resource, of its
+    /// waiters and its holders: 20 by default
+    #[arg(short = 'n', long, value_name = "N")]
+    pub(crate) limit: Option<u32>,
     /// Length of the window: up to 60s, or start (since the start of accounting)
     #[arg(short, long, default_value = "10s", value_name = "TIME", value_parser = window)]
     pub(crate) window: Window,

@@ -27,17 +27,44 @@ pub(crate) fn choose<R: Row>(
                     .iter()
                     .map(|q| column::at_percentile(family, *q)),
             );
+        } else if let Some(column) = column::spelled(key) {
+            columns.push(column);
         } else {
-            return Err(QueryError::UnknownField {
-                table: R::TABLE,
-                key: key.to_owned(),
-                nearest: Some(
-                    column::nearest::<R>(key).unwrap_or_else(|| R::PRINTED[0].to_owned()),
-                ),
-            });
+            return Err(unknown::<R>(key));
         }
     }
     Ok(columns)
+}
+
+fn unknown<R: Row>(key: &str) -> QueryError {
+    match column::nearest::<R>(key) {
+        None => QueryError::NoColumn {
+            table: R::TABLE,
+            name: key.to_owned(),
+        },
+        nearest => QueryError::UnknownField {
+            table: R::TABLE,
+            key: key.to_owned(),
+            nearest,
+        },
+    }
+}
+
+/// The key of a column that is named by its key or its title; any other word as it is. Processes
+/// and the console sort by keys.
+pub(crate) fn key(table: Table, word: &str) -> String {
+    table.visit(SpelledKey(word))
+}
+
+struct SpelledKey<'a>(&'a str);
+
+impl TableVisitor for SpelledKey<'_> {
+    type Output = String;
+
+    fn visit<R: Record>(self) -> String {
+        let Self(word) = self;
+        column::spelled::<R>(word).map_or_else(|| word.to_owned(), |c| c.key.into_owned())
+    }
 }
 
 /// `hold` or `hold_p`.
@@ -108,10 +135,10 @@ mod tests {
     use turbowish_model::snapshot::column::Row;
     use turbowish_model::snapshot::quantile::Percentile;
     use turbowish_model::snapshot::{
-        AwaitRow, CounterRow, DelayRow, ProcRow, ResourceRow, SlowestRow, TaskRow,
+        AwaitRow, CounterRow, DelayRow, ProcRow, ResourceRow, SlowestRow, Table, TaskRow,
     };
 
-    use super::choose;
+    use super::{choose, key};
 
     fn check<R: Row>(keys: &[&str], expected: &[&str]) {
         let keys: Vec<String> = keys.iter().map(ToString::to_string).collect();
@@ -148,6 +175,19 @@ mod tests {
         exist::<CounterRow>();
         exist::<DelayRow>();
         exist::<SlowestRow>();
+    }
+
+    #[test]
+    fn titles_name_columns() {
+        check::<ProcRow>(
+            &["PROC", "RUN%", "WALp99", "polp99.9", "HOLp50", "CALLS"],
+            &["proc", "run", "wall_p99", "hold_p99.9", "hold_p50", "calls"],
+        );
+        assert_eq!(key(Table::Procs, "WALp99"), "wall_p99");
+        assert_eq!(key(Table::Resources, "WAITp99"), "wait_p99");
+        for word in ["", "worst", "hold_p98", "WALp98"] {
+            assert_eq!(key(Table::Procs, word), word);
+        }
     }
 
     #[test]

@@ -21,7 +21,7 @@ use turbowish_model::snapshot::report::span;
 use turbowish_model::snapshot::units::{self, Micro};
 use turbowish_model::snapshot::{
     AwaitRow, Claim, CounterRow, DelayRow, Place, ProcRow, ResourceRow, SlowestRow, Snapshot, Spot,
-    TaskRow,
+    Table, TaskRow,
 };
 
 use self::length::Lengths;
@@ -29,12 +29,15 @@ pub(crate) use self::place::{at, spot};
 use self::rich_line::{Link, RichLine};
 use crate::args::{Format, QueryArgs, TableName, TreeArgs};
 use crate::failure::{Failure, note, print};
-use crate::{plain_text, source, text};
+use crate::{columns, plain_text, source, text};
 
 /// From this width on, places are shown with folders; the console's first column is a mark.
 const WIDE: usize = 119;
 /// From here on the time of the day says too little.
 const DAY_NS: u64 = 86_400_000_000_000;
+/// Maximal number of holders and of waiters in a printed record, unless another is requested.
+const CLAIMS: usize = 20;
+
 /// Maximal number of names in a list before it is cut.
 const NAMED: usize = 4;
 
@@ -136,7 +139,16 @@ pub(crate) fn run(args: &QueryArgs, token: Option<&str>) -> Result<(), Failure> 
     }
     let snapshot = ask(target, token, &query_of(args, name))?;
     match args.table {
-        TableName::Resource => one::<ResourceRow>(snapshot, args, name, resource::lines),
+        TableName::Resource => {
+            let limit = match args.limit {
+                None => CLAIMS,
+                Some(0) => usize::MAX,
+                Some(limit) => limit as usize,
+            };
+            one::<ResourceRow>(snapshot, args, name, |row, beside| {
+                resource::first_lines(row, beside, limit)
+            })
+        }
         TableName::Proc => one::<ProcRow>(snapshot, args, name, proc::lines),
         _ => one::<TaskRow>(snapshot, args, name, task::lines),
     }
@@ -150,7 +162,7 @@ pub(crate) fn tree(args: &TreeArgs, token: Option<&str>) -> Result<(), Failure> 
     let query = Query {
         tasks: Some(Rows {
             filter: args.rows.filter.clone(),
-            sort: args.rows.sort.clone(),
+            sort: columns::key(Table::Tasks, &args.rows.sort),
             invert: false,
             limit: args.limit,
             ..Rows::default()
@@ -249,7 +261,7 @@ fn one<R: Record + Clone>(
     mut snapshot: Snapshot,
     args: &QueryArgs,
     name: &str,
-    lines: fn(&R, &DetailContext<'_>) -> Vec<RichLine>,
+    lines: impl Fn(&R, &DetailContext<'_>) -> Vec<RichLine>,
 ) -> Result<(), Failure> {
     let page = R::page_mut(&mut snapshot);
     let near = page.rows.iter().map(|row| row.name().0);

@@ -77,6 +77,13 @@ pub(crate) async fn connect(
     }
 }
 
+/// Whether a process of this user has the name.
+pub(crate) async fn is_named(name: &str) -> bool {
+    let found = client::list().await.found;
+    let mut answers = found.iter().filter_map(|found| found.answer.as_ref().ok());
+    answers.any(|process| process.name == name)
+}
+
 /// A connection to a process of this user that has the name and command line of one that has ended.
 pub(crate) async fn successor(of: &Process) -> Option<Connection> {
     let found = client::list().await.found;

@@ -5,6 +5,7 @@ use std::io::{IsTerminal, stdin, stdout};
 use std::time::Duration;
 
 use turbowish_model::query::{Query, Rows, Selection};
+use turbowish_model::snapshot::Table;
 use turbowish_wire::client::Target;
 
 #[cfg(feature = "demo")]
@@ -13,7 +14,7 @@ use crate::args::{TopArgs, ViewArgs};
 use crate::failure::{Failure, note, print};
 #[cfg(feature = "demo")]
 use crate::signals::Signals;
-use crate::{plain_text, source, tui};
+use crate::{columns, plain_text, source, tui};
 
 /// Runs `turbowish top`.
 ///
@@ -80,7 +81,7 @@ async fn warm_page(view: &ViewArgs, target: Option<Target>, query: &Query) -> Re
 fn checked(view: &ViewArgs) -> Result<Query, Failure> {
     let rows = Rows {
         filter: view.rows.filter.clone(),
-        sort: view.rows.sort.clone(),
+        sort: sort(view),
         invert: false,
         limit: view.limit,
         ..Rows::default()
@@ -88,6 +89,11 @@ fn checked(view: &ViewArgs) -> Result<Query, Failure> {
     let query = plain_text::query(view.window().0, rows);
     Selection::parse(&query)?;
     Ok(query)
+}
+
+/// The key of the column that the procs are sorted by.
+fn sort(view: &ViewArgs) -> String {
+    columns::key(Table::Procs, &view.rows.sort)
 }
 
 /// Whether there is a terminal with cursor addressing; any other gets the plain page.
@@ -114,7 +120,7 @@ fn console(
         target,
         window: view.window,
         interval: view.interval,
-        sort: view.rows.sort.clone(),
+        sort: sort(view),
         filter: view.rows.filter.clone(),
         glyphs: view.ascii.then_some(tui::GlyphSet::Ascii),
         theme: view.theme.map(Into::into),
@@ -133,7 +139,7 @@ async fn page(view: &ViewArgs, target: Option<Target>, query: &Query) -> Result<
     let snapshot = source::snapshot(target, query).await?;
     print(&plain_text::text(
         &snapshot,
-        &view.rows.sort,
+        &sort(view),
         plain_text::width(),
     ))
 }

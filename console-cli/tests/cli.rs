@@ -271,6 +271,51 @@ fn an_alert_that_is_over_is_told_with_its_end() {
 }
 
 #[test]
+fn of_many_waiters_the_first_are_printed() {
+    let host = Host::empty();
+    let mut snapshot = stuck();
+    let mut rows = snapshot.resources.rows.iter_mut();
+    let db = rows.find(|row| row.name == "mutex db").unwrap();
+    let waiter = db.waiters[2].clone();
+    db.waiters.resize(30, waiter);
+    db.waiter_count = 30;
+    host.start(snapshot, PROTOCOL);
+    for (limit, printed, last) in [
+        (&[][..], 20, Some("    and 10 more (--limit 0 shows all)")),
+        (
+            &["-n", "29"],
+            29,
+            Some("    and 1 more (--limit 0 shows all)"),
+        ),
+        (&["--limit", "30"], 30, None),
+        (&["--limit", "0"], 30, None),
+    ] {
+        let text = host.stdout(&[&["query", "resource", "db"], limit].concat());
+        let waiters = text
+            .lines()
+            .skip_while(|line| !line.contains("waiters, in order (30)"));
+        let waiters: Vec<&str> = waiters
+            .skip(1)
+            .take_while(|l| l.starts_with("    "))
+            .collect();
+        assert_eq!(
+            waiters.len(),
+            printed + usize::from(last.is_some()),
+            "{text}"
+        );
+        let told = waiters
+            .last()
+            .copied()
+            .filter(|line| line.contains(" more"));
+        assert_eq!(told, last, "{text}");
+    }
+    let json = host.stdout(&["query", "resource", "db", "-o", "json", "--limit", "1"]);
+    let value: Value = serde_json::from_str(&json).unwrap();
+    let waiters = value["resources"][0]["waiters"].as_array();
+    assert_eq!(waiters.map(Vec::len), Some(30), "{json}");
+}
+
+#[test]
 fn no_alert_is_no_error_but_a_name_that_none_has_is() {
     let host = Host::with_kv();
     assert_eq!(host.stdout(&["query", "alert"]), "no alerts\n");
@@ -286,6 +331,11 @@ fn no_alert_is_no_error_but_a_name_that_none_has_is() {
     assert_eq!(
         host.failure(&["query", "alert", "starvation"]),
         (Some(1), others.to_owned())
+    );
+    // The name of a process alone is the process.
+    assert_eq!(
+        host.stdout(&["query", "alert", "kv"]),
+        host.stdout(&["query", "alert", "4242"])
     );
     let csv = "turbowish: an alert in full has no columns: turbowish query alerts --format csv\n";
     assert_eq!(
@@ -621,6 +671,26 @@ fn errors_have_a_code_and_say_what_to_do() {
         let expected = format!("turbowish: {expected}\n");
         assert_eq!(host.failure(args), (Some(code), expected), "{args:?}");
     }
+}
+
+#[test]
+fn a_title_names_a_column() {
+    let host = Host::with_kv();
+    let by = |columns, sort| host.stdout(&["query", "procs", "-c", columns, "--sort", sort]);
+    assert_eq!(by("PROC,WALp99", "WALp99"), by("proc,wall_p99", "wall_p99"));
+    let text = "turbowish: no field zzz in procs; turbowish query --help lists all\n";
+    let expected = (Some(2), text.to_owned());
+    assert_eq!(host.failure(&["query", "procs", "--sort", "zzz"]), expected);
+}
+
+#[test]
+fn one_word_alone_is_a_process_or_an_alert() {
+    let two = Host::with_kv();
+    two.start(gate(), PROTOCOL);
+    assert_eq!(two.stdout(&["query", "alert", "kv"]), "no alerts\n");
+    let text = "turbowish: 2 of your processes run TurboWish; choose one: kv 4242, gate 5120\n";
+    let expected = (Some(3), text.to_owned());
+    assert_eq!(two.failure(&["query", "alert", "serve"]), expected);
 }
 
 /// A terminal: our end, and the program's.

@@ -100,6 +100,7 @@ fn table(args: &DiffArgs, before: &Saved, after: &Saved) -> Result<Table, Failur
     })
 }
 
+#[derive(Clone, Copy)]
 struct Compare<'a> {
     args: &'a DiffArgs,
     before: &'a Saved,
@@ -135,6 +136,9 @@ impl TableVisitor for Compare<'_> {
         let mut compared = Compared::of(before, after, &columns, &filter, allowed);
         if args.columns.is_empty() && args.table.is_none() && args.filter.is_empty() {
             compared.add(waiters(before, after, allowed));
+            if !compared.has_failed() {
+                compared.elsewhere = elsewhere(self, R::IN, allowed);
+            }
         }
         if compared.is_unsure() {
             warn(&columns, before, after);
@@ -154,6 +158,36 @@ fn waiters(before: &Saved, after: &Saved, allowed: Allowed) -> Vec<Change> {
     };
     let every = Filter::parse("").expect("a blank filter keeps every row");
     Compared::of(before, after, &[column], &every, allowed).changes
+}
+
+/// The tables of waits in which rows fail, beside the one that is compared, and how many.
+fn elsewhere(compare: Compare<'_>, but: Table, allowed: Allowed) -> Vec<(&'static str, usize)> {
+    let others = [Table::Awaits, Table::Resources].into_iter();
+    let others = others.filter(|table| *table != but);
+    let failing = others.map(|table| (table.name(), table.visit(Failing(compare, allowed))));
+    failing.filter(|(_, rows)| *rows > 0).collect()
+}
+
+/// Number of rows that fail; 0 if a file does not have the table.
+struct Failing<'a>(Compare<'a>, Allowed);
+
+impl TableVisitor for Failing<'_> {
+    type Output = usize;
+
+    fn visit<R: Record>(self) -> usize {
+        let Compare {
+            args,
+            before,
+            after,
+        } = self.0;
+        if !(before.has::<R>() && after.has::<R>()) {
+            return 0;
+        }
+        let every = Filter::parse("").expect("a blank filter keeps every row");
+        columns::<R>(args, before, after).map_or(0, |columns| {
+            Compared::of(before, after, &columns, &every, self.1).failed()
+        })
+    }
 }
 
 /// Says that a part of the time is in both files.

@@ -13,7 +13,7 @@ use crate::failure::{Failure, note, print};
 use crate::footer::{footer, remark};
 use crate::plain_text::utc_offset_s;
 use crate::text::printed;
-use crate::{detail, sheet, source};
+use crate::{columns, detail, sheet, source};
 
 /// Runs the command.
 ///
@@ -61,9 +61,9 @@ impl TableVisitor for Print<'_> {
 fn query_of(args: &QueryArgs) -> Query {
     let rows = Some(Rows {
         filter: args.rows.filter.clone(),
-        sort: args.rows.sort.clone(),
+        sort: columns::key(args.table.table(), &args.rows.sort),
         invert: args.reverse,
-        limit: args.limit,
+        limit: args.limit.unwrap_or(0),
         ..Rows::default()
     });
     let mut query = Query {

@@ -13,7 +13,7 @@ use crate::args::WatchArgs;
 use crate::columns::choose;
 use crate::failure::{Failure, note, print};
 use crate::signals::Signals;
-use crate::source;
+use crate::{columns, source};
 
 /// Interval between two attempts to find a process again.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -76,7 +76,7 @@ fn query(args: &WatchArgs, tables: &[Table]) -> Query {
     for table in tables {
         *query.rows_mut(*table) = Some(Rows {
             filter: args.rows.filter.clone(),
-            sort: args.rows.sort.clone(),
+            sort: columns::key(*table, &args.rows.sort),
             invert: false,
             limit: args.limit,
             ..Rows::default()

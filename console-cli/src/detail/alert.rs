@@ -15,6 +15,7 @@ use super::{ask, is_called};
 use crate::args::{Format, QueryArgs};
 use crate::failure::{Failure, print};
 use crate::plain_text;
+use crate::source;
 use crate::text::printed;
 
 /// The argument that selects the first alert.
@@ -30,7 +31,7 @@ pub(super) fn run(args: &QueryArgs, token: Option<&str>) -> Result<(), Failure> 
             "an alert in full has no columns: turbowish query alerts --format csv",
         ));
     }
-    let (target, name) = meant(args.target.as_deref(), args.name.as_deref(), token);
+    let (target, name) = meant(args.target.as_deref(), args.name.as_deref(), token)?;
     let everything = Some(Rows::default());
     let query = Query {
         window_ns: args.window.0,
@@ -55,17 +56,23 @@ pub(super) fn run(args: &QueryArgs, token: Option<&str>) -> Result<(), Failure> 
     print(&told.join("\n"))
 }
 
-/// The process and the name; of one word alone, whichever it can be.
+/// The process and the name; of one word alone, whichever it is.
 fn meant<'a>(
     target: Option<&'a str>,
     name: Option<&'a str>,
     token: Option<&str>,
-) -> (Option<&'a str>, &'a str) {
-    match (target, name) {
+) -> Result<(Option<&'a str>, &'a str), Failure> {
+    Ok(match (target, name) {
         (target, Some(name)) => (target, name),
-        (Some(word), None) if Target::parse(word, token).is_none() => (None, word),
+        (Some(word), None) if Target::parse(word, token).is_none() => {
+            let is_process = word != WORST && source::runtime()?.block_on(source::is_named(word));
+            match is_process {
+                true => (Some(word), WORST),
+                false => (None, word),
+            }
+        }
         (target, None) => (target, WORST),
-    }
+    })
 }
 
 /// Leaves the alerts of that name.

@@ -12,6 +12,15 @@ use super::{DetailContext, alerts};
 
 /// The record of a resource, line by line.
 pub(crate) fn lines(row: &ResourceRow, beside: &DetailContext<'_>) -> Vec<RichLine> {
+    first_lines(row, beside, usize::MAX)
+}
+
+/// The record with at most so many holders and waiters.
+pub(super) fn first_lines(
+    row: &ResourceRow,
+    beside: &DetailContext<'_>,
+    limit: usize,
+) -> Vec<RichLine> {
     let mut lines = vec![head(row, beside), flow(row).into()];
     if let Some(lengths) = beside.lengths {
         lines.extend(lengths.lines(row, beside.room));
@@ -29,12 +38,13 @@ pub(crate) fn lines(row: &ResourceRow, beside: &DetailContext<'_>) -> Vec<RichLi
     lines.extend(intents("will", &row.will, row.will_count));
     lines.extend(intents("may", &row.may, row.may_count));
     let holders = row.holders.iter().map(|row| holder(row, beside));
-    lines.extend(list("holders", holders.collect(), row.holder_count));
+    lines.extend(list("holders", holders.collect(), row.holder_count, limit));
     let waiters = row.waiters.iter().map(|row| waiter(row, beside));
     lines.extend(list(
         "waiters, in order",
         waiters.collect(),
         row.waiter_count,
+        limit,
     ));
     lines.extend(idle(row, beside));
     lines.extend(alerts(row, beside));
@@ -152,17 +162,25 @@ fn intents(word: &str, rows: &[IntentRow], count: u64) -> Vec<RichLine> {
     lines
 }
 
-fn list(what: &str, rows: Vec<Vec<RichLine>>, count: u64) -> Vec<RichLine> {
+fn list(what: &str, mut rows: Vec<Vec<RichLine>>, count: u64, limit: usize) -> Vec<RichLine> {
     if count == 0 {
         return Vec::new();
     }
+    let is_cut = limit < rows.len();
+    // The process lists only the first of very many.
+    let is_whole = count == rows.len() as u64;
+    rows.truncate(limit);
     let shown = rows.len() as u64;
     let title = RichLine::default().label(format!("  {what}"));
     let mut lines = vec![title.say(format!(" ({})", units::count(count)))];
     let rows = aligned(rows, &[2]).into_iter();
     lines.extend(rows.map(|row| RichLine::from("    ").join(row)));
-    if count > shown {
-        lines.push(format!("    ... {} more", units::count(count - shown)).into());
+    let more = units::count(count.saturating_sub(shown));
+    if is_cut {
+        let shows = if is_whole { "all" } else { "more" };
+        lines.push(format!("    and {more} more (--limit 0 shows {shows})").into());
+    } else if count > shown {
+        lines.push(format!("    ... {more} more").into());
     }
     lines
 }

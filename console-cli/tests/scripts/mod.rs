@@ -628,7 +628,7 @@ impl Random {
         let mut window = document.clone();
         for row in window["procs"].as_array_mut().unwrap() {
             let factor = if row["proc"] == slow { 1.2 } else { 1.0 };
-            for name in ["call_running", "poll_hold"] {
+            for name in ["call_running", "poll_hold", "call_wall"] {
                 let (n, p50) = (row[name]["n"].as_u64().unwrap(), row[name]["p50"].as_f64());
                 if let Some(p50) = p50 {
                     row[name] = self.times(n.min(5_000), p50 * factor);
@@ -668,6 +668,50 @@ fn windows_of_one_load_pass_and_a_slower_proc_is_named() {
     // In the other direction it is better, and passes.
     let text = verdict(&host, &["diff", &after, &before], 0);
     assert!(text.contains(" better"), "{text}");
+}
+
+#[test]
+fn requests_that_take_much_longer_fail_without_options() {
+    let host = Host::with_kv();
+    let slow = "kv::db::set";
+    let mut random = Random(5);
+    let mut before: Value = serde_json::from_str(&query(&host, "procs")).unwrap();
+    let mut after = before.clone();
+    for (document, median) in [(&mut before, 6.66e6), (&mut after, 1.4e9)] {
+        let mut rows = document["procs"].as_array_mut().unwrap().iter_mut();
+        let row = rows.find(|row| row["proc"] == slow).unwrap();
+        row["call_wall"] = random.times(300, median);
+    }
+    let texts = [before.to_string(), after.to_string()];
+    let files = Files::of(&[("before.json", &texts[0]), ("after.json", &texts[1])]);
+    let first = diff(&files, &[], 1);
+    let first = first.lines().nth(1).unwrap();
+    let is_failure = first.starts_with(slow) && first.ends_with("FAIL");
+    assert!(is_failure && first.contains(" WALp"), "{first}");
+    let asked = diff(&files, &["--columns", "wall_p50,wall_p99"], 1);
+    let sentence = asked.lines().find(|line| line.contains(" -> ")).unwrap();
+    let expected = format!("{slow}: p50 of a call from creation to end ");
+    assert!(sentence.starts_with(&expected), "{sentence}");
+}
+
+#[test]
+fn awaits_that_fail_are_told_if_no_proc_does() {
+    let host = deadlocked();
+    let mut random = Random(6);
+    let mut before: Value = serde_json::from_str(&query(&host, "procs")).unwrap();
+    let awaits: Value = serde_json::from_str(&query(&host, "awaits")).unwrap();
+    before["awaits"] = awaits["awaits"].clone();
+    let mut after = before.clone();
+    for (document, median) in [(&mut before, 1e6), (&mut after, 9e6)] {
+        document["awaits"][0]["await_wait"] = random.times(2_000, median);
+    }
+    let texts = [before.to_string(), after.to_string()];
+    let files = Files::of(&[("before.json", &texts[0]), ("after.json", &texts[1])]);
+    let text = diff(&files, &[], 0);
+    let expected = "elsewhere: 1 await over 10 % (--table awaits)";
+    assert_eq!(text.lines().last(), Some(expected), "{text}");
+    let text = diff(&files, &["--table", "awaits"], 1);
+    assert!(text.contains(" p50 ") && text.contains(" FAIL"), "{text}");
 }
 
 #[test]

@@ -139,6 +139,10 @@ mod tests {
         check("calls >= 16/s", Verdict::Holds);
         check("calls > 0.016k", Verdict::Fails);
         check("run_p99 < 1ns", Verdict::NoSample);
+        check("POLp99 < 10ms", Verdict::Fails);
+        check("polp99<=10ms", Verdict::Holds);
+        check("RUN% < 10%", Verdict::Fails);
+        check("RUN_P99 < 1ns", Verdict::NoSample);
         check("size < 1KiB", Verdict::Unknown);
     }
 
@@ -192,6 +196,10 @@ mod tests {
         refuse(
             "run_p99<5",
             "filter of procs: run_p99 is a duration and needs a unit: ns us ms s m h",
+        );
+        refuse(
+            "Zzz < 5ms",
+            "no field Zzz in procs; turbowish query --help lists all",
         );
         refuse("proc<5", "filter of procs: proc is text; write proc:WORD");
         for text in ["run", "", "run 5", "run:5"] {

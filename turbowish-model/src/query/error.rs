@@ -19,6 +19,13 @@ pub enum QueryError {
         /// The most similar key, if there is one.
         nearest: Option<String>,
     },
+    /// The table has no such column, and none that is similar.
+    NoColumn {
+        /// The table: `procs`, `tasks`, `awaits`, `resources`, `alerts`.
+        table: &'static str,
+        /// The name as written.
+        name: String,
+    },
     /// There is no such grouping of tasks.
     Group {
         /// The word as written.
@@ -58,6 +65,18 @@ impl QueryError {
         }
     }
 
+    /// The error where nothing but a column can stand, so that a text with a colon is not meant.
+    pub(crate) fn of_column(self) -> Self {
+        match self {
+            Self::UnknownField {
+                table,
+                key: name,
+                nearest: None,
+            } => Self::NoColumn { table, name },
+            other => other,
+        }
+    }
+
     pub(crate) fn filter<R: Row>(reason: impl Into<String>) -> Self {
         Self::Filter {
             table: R::TABLE,
@@ -79,6 +98,12 @@ impl fmt::Display for QueryError {
                     Some(nearest) => write!(f, "; did you mean {nearest}?"),
                     None => write!(f, "; to search for a text with a colon, quote it"),
                 }
+            }
+            Self::NoColumn { table, name } => {
+                write!(
+                    f,
+                    "no field {name} in {table}; turbowish query --help lists all"
+                )
             }
             Self::Group { word } => {
                 let known = TASK_GROUPINGS.each_ref().map(|known| known.name).join(", ");

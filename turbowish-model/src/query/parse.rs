@@ -116,17 +116,20 @@ impl<'t> Parser<'t> {
 
     fn alone(mut self) -> Result<(NamedColumn, Comparison, u64), QueryError> {
         let text = self.rest;
-        let (key, rest) = text.split_at(text.find(|c| !is_key_char(c)).unwrap_or(text.len()));
-        self.rest = rest;
+        let is_key = |c: char| is_key_char(c.to_ascii_lowercase());
+        let (key, rest) = text.split_at(text.find(|c| !is_key(c)).unwrap_or(text.len()));
+        let named = self.named(key, |rest, length| {
+            words::comparison(rest[length..].trim_start()).is_some()
+        });
+        self.rest = named.as_ref().map_or(rest, |(_, length)| &text[*length..]);
         self.blanks();
         let sign = words::comparison(self.rest);
         let Some((sign, number)) = sign.filter(|(sign, _)| *sign != Comparison::NotEqual) else {
             return self.fail("a column is compared with a number: < <= > >= =");
         };
-        let column = self.columns.find(key);
-        let column = column.ok_or_else(|| self.columns.unknown(key))?;
+        let (column, _) = named.ok_or_else(|| self.columns.unknown(key).of_column())?;
         if !column.unit.is_number() {
-            return self.fail(is_text(key));
+            return self.fail(is_text(&column.key));
         }
         self.rest = number;
         match self.compare(column, sign)? {

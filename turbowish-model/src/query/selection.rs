@@ -237,7 +237,8 @@ impl Order {
         if matches!(key, "" | WORST) {
             return Ok(Self::Own { invert });
         }
-        let column = columns.find(key).ok_or_else(|| columns.unknown(key))?;
+        let column = columns.find(key);
+        let column = column.ok_or_else(|| columns.unknown(key).of_column())?;
         Ok(Self::By {
             column: column.nth,
             descending: column.unit.is_number() != invert,

@@ -4,7 +4,8 @@
 //! exact binomial tail (Chernoff, Kullback-Leibler), so it needs no "large enough" sample. Three
 //! things make it wider than that of independent values, because values of a program are not:
 //!
-//! - [`ALIKE`] and [`CLUSTER`]: neighbours resemble each other, and so do the values of one window.
+//! - [`ALIKE`] and [`CLUSTER`]: neighbours resemble each other, and so do the values of one window;
+//!   those that wait for the same thing do so even more ([`ALIKE_WAITS`]).
 //! - [`DISTURBED`]: the machine delays some polls in one window and not in the other.
 //! - [`BURST`]: failures come in bursts.
 
@@ -37,6 +38,9 @@ const SHARES: u32 = 8;
 /// So many values are worth one: neighbours are alike.
 const ALIKE: f64 = 2.0;
 
+/// So many values that include waits are worth one: one delay is part of all that queue behind it.
+const ALIKE_WAITS: f64 = 8.0;
+
 /// How much chance is allowed to explain, as the logarithm of a probability: shared by all
 /// comparisons of a run.
 #[derive(Clone, Copy, Debug)]
@@ -65,6 +69,8 @@ struct Range {
 pub(super) struct Values<'a> {
     pub(super) of: &'a Distribution,
     pub(super) exact: bool,
+    /// The values include waits for others.
+    pub(super) waits: bool,
 }
 
 impl Chance {
@@ -92,7 +98,7 @@ impl Chance {
     /// The growth of the mean of `n` values, of which nothing else is known.
     pub(super) fn mean(self, before: (f64, u64), after: (f64, u64)) -> Growth {
         let range = |chance: Self, (mean, n): (f64, u64)| {
-            let off = SPREAD * (2.0 * chance.0 / weight(n)).sqrt();
+            let off = SPREAD * (2.0 * chance.0 / weight(n, ALIKE)).sqrt();
             Range {
                 low: mean * (1.0 - off).max(0.0),
                 high: if off < 1.0 {
@@ -142,7 +148,7 @@ impl Chance {
 
     /// The values between which a percentile is.
     fn values(self, side: Values<'_>, p: f64) -> Range {
-        let n = weight(side.of.n);
+        let n = weight(side.of.n, if side.waits { ALIKE_WAITS } else { ALIKE });
         let low = self.below(n, p, |share| kl(share, p)) - DISTURBED;
         let high = self.above(n, p, |share| kl(share, p)) + DISTURBED;
         Range {
@@ -246,8 +252,8 @@ impl Values<'_> {
 }
 
 /// How many independent values so many are worth.
-fn weight(n: u64) -> f64 {
-    let n = n as f64 / ALIKE;
+fn weight(n: u64, alike: f64) -> f64 {
+    let n = n as f64 / alike;
     n / (1.0 + n / CLUSTER)
 }
 

@@ -32,6 +32,8 @@ pub(super) struct Compared {
     pub(super) gone: Vec<String>,
     /// Number of rows in both files.
     pub(super) both: usize,
+    /// Other tables in which rows fail, and how many, if none does here and nothing was requested.
+    pub(super) elsewhere: Vec<(&'static str, usize)>,
     /// A change for the worse fails if it exceeds these.
     pub(super) allowed: Allowed,
 }
@@ -138,6 +140,7 @@ impl Compared {
             gone: missing(&old, &new),
             new: missing(&new, &old),
             both,
+            elsewhere: Vec::new(),
             allowed,
         }
     }
@@ -164,6 +167,11 @@ impl Compared {
                 Verdict::Unsure(Doubt::Chance) | Verdict::Unsure(Doubt::TooFew)
             )
         })
+    }
+
+    /// Number of rows that fail.
+    pub(super) fn failed(&self) -> usize {
+        self.rows(|change| change.verdict == Verdict::Fail)
     }
 
     /// Number of rows of which a column satisfies `which`.

@@ -96,6 +96,7 @@ impl<'a, R: Record> Evidence<'a, R> {
         let values = |of| Values {
             of,
             exact: self.exact,
+            waits: self.column.includes_waits(),
         };
         match (self.column.population(was), self.column.population(is)) {
             (Some((was, p)), Some((is, _))) => self.chance.percentile(values(was), values(is), p),

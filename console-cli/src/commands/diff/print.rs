@@ -41,6 +41,7 @@ pub(super) fn table(compared: &Compared) -> String {
     }
     lines.extend(sentences(compared));
     lines.push(summary(compared));
+    lines.extend(elsewhere(compared));
     lines.push(String::new());
     printed(&lines)
 }
@@ -145,13 +146,25 @@ fn percent(change: &Change) -> String {
     }
 }
 
+/// `10`, and `2.5`
+fn whole(share: Share) -> String {
+    let text = units::share(share.0);
+    text.strip_suffix(".0").unwrap_or(&text).to_owned()
+}
+
+/// `elsewhere: 3 awaits over 10 % (--table awaits)`
+fn elsewhere(compared: &Compared) -> Option<String> {
+    let over = whole(compared.allowed.share);
+    let tables = compared.elsewhere.iter().map(|&(table, rows)| {
+        let noun = counted(table, rows as u64);
+        format!("{rows} {noun} over {over} % (--table {table})")
+    });
+    let tables: Vec<String> = tables.collect();
+    (!tables.is_empty()).then(|| format!("elsewhere: {}", tables.join(", ")))
+}
+
 /// `3 of 17 procs changed by more than 2 %; 1 over 10 %, 2 not certain`
 fn summary(compared: &Compared) -> String {
-    let whole = |share: Share| {
-        let text = units::share(share.0);
-        text.strip_suffix(".0").unwrap_or(&text).to_owned()
-    };
-    let failed = compared.rows(|change| change.verdict == Verdict::Fail);
     // A row with a certain change is no longer one with an uncertain one.
     let certain = |change: &Change| !matches!(change.verdict, Verdict::Unsure(_));
     let changed = compared.rows(certain);
@@ -161,7 +174,7 @@ fn summary(compared: &Compared) -> String {
         compared.both,
         counted(compared.table, compared.both as u64),
         whole(SAME),
-        failed,
+        compared.failed(),
         whole(compared.allowed.share),
     );
     let unsure = compared.rows(|_| true) - changed;

@@ -5,8 +5,9 @@ use super::{Column, Unit};
 /// Times that grow with age, load or window.
 const NEUTRAL: [&str; 7] = ["age", "from", "ready", "running", "since", "time", "total"];
 
-/// Populations whose values include waits for others: a client that takes its time costs nothing.
-const OF_OTHERS: [&str; 2] = ["await_wait", "call_wall"];
+/// Populations whose values include waits for others. Their percentiles tell that requests take
+/// longer; the longest alone can be one client that takes its time.
+const WITH_WAITS: [&str; 2] = ["await_wait", "call_wall"];
 
 /// Numbers of failures, or of tasks that wait because of something.
 const WORSE: [&str; 6] = ["behind", "cancelled", "err", "never", "panicked", "waiters"];
@@ -19,8 +20,8 @@ impl<R> Column<R> {
     #[must_use]
     pub fn larger_is_worse(&self) -> bool {
         let key = &*self.key;
-        if self.fields.iter().any(|field| OF_OTHERS.contains(field)) {
-            return false;
+        if self.includes_waits() {
+            return self.is_percentile();
         }
         match self.unit {
             Unit::Duration | Unit::Bytes => !NEUTRAL.contains(&key),
@@ -29,6 +30,13 @@ impl<R> Column<R> {
             }
             Unit::Text | Unit::Place => false,
         }
+    }
+
+    /// Whether the values are of a population that includes waits for others.
+    #[must_use]
+    pub fn includes_waits(&self) -> bool {
+        let mut fields = self.fields.iter();
+        fields.any(|field| WITH_WAITS.contains(field))
     }
 }
 
@@ -54,15 +62,24 @@ mod tests {
     #[test]
     fn what_costs_more_is_worse_and_what_is_more_is_not() {
         check::<ProcRow>(
-            &["run_p50", "hold_p99.9", "longest", "wall", "size", "err"],
             &[
-                "run", "incl", "calls", "polls", "live", "proc", "where", "wall_p99", "wall_max",
+                "run_p50",
+                "hold_p99.9",
+                "longest",
+                "wall",
+                "wall_p50",
+                "wall_p99",
+                "size",
+                "err",
+            ],
+            &[
+                "run", "incl", "calls", "polls", "live", "proc", "where", "wall_max",
             ],
         );
         check::<TaskRow>(&["longest", "size"], &["age", "since", "running", "polls"]);
         check::<AwaitRow>(
-            &["mean", "longest", "cancelled"],
-            &["total", "waits", "now", "share", "wait_p99", "wait_max"],
+            &["mean", "longest", "cancelled", "wait_p50", "wait_p99"],
+            &["total", "waits", "now", "share", "wait_max"],
         );
         check::<ResourceRow>(&["wait_p99", "oldest", "waiters"], &["ops", "fill", "age"]);
         check::<Alert>(&["for", "behind"], &["title"]);

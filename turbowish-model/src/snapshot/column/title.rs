@@ -22,6 +22,15 @@ pub fn titled<R: Row>(text: &str) -> Option<(Column<R>, usize)> {
     Some((find(&key)?, length))
 }
 
+/// The column with this key, or with this title in any case.
+#[must_use]
+pub fn spelled<R: Row>(word: &str) -> Option<Column<R>> {
+    let whole = || titled(word).filter(|(_, length)| *length == word.len());
+    find(word)
+        .or_else(|| whole().map(|(column, _)| column))
+        .or_else(|| find(&word.to_ascii_lowercase()))
+}
+
 /// The key of the longest title that starts a text, and its length. The same code for all tables.
 struct Longest<'t> {
     text: &'t str,

@@ -117,7 +117,11 @@ fn distribution(values: &mut [u64]) -> Distribution {
 }
 
 fn growth(before: &Distribution, after: &Distribution, percent: u8) -> Growth {
-    let values = |of| Values { of, exact: true };
+    let values = |of| Values {
+        of,
+        exact: true,
+        waits: false,
+    };
     let percentile = Percentile::whole(percent);
     Chance::of(COMPARISONS).percentile(values(before), values(after), percentile)
 }
@@ -186,6 +190,66 @@ fn what_a_machine_does_to_a_window_does_not_fail() {
                 assert_eq!(failed, [0.0; 3], "{shape:?} {n} {noise:?}");
             }
         }
+    }
+}
+
+/// Times in the queue of a server that is busy 60 % of the time: who comes behind a long queue
+/// waits long, too.
+fn queue(random: &mut Random, n: u64, service: f64) -> Distribution {
+    let mut wait: f64 = 0.0;
+    let mut values = Vec::new();
+    for _ in 0..n {
+        let pause = -service / 0.6 * random.unit().ln();
+        wait = (wait + service - pause).max(0.0);
+        values.push((wait + service) as u64);
+    }
+    distribution(&mut values)
+}
+
+/// The growth of times that include waits.
+fn growth_of_waits(before: &Distribution, after: &Distribution, percent: u8) -> Growth {
+    let values = |of| Values {
+        of,
+        exact: true,
+        waits: true,
+    };
+    let percentile = Percentile::whole(percent);
+    Chance::of(COMPARISONS).percentile(values(before), values(after), percentile)
+}
+
+#[test]
+fn waits_in_a_queue_of_the_same_load_do_not_fail() {
+    let mut random = Random(3);
+    for (n, pairs) in [
+        (60, 400),
+        (300, 200),
+        (1_000, 100),
+        (5_000, 40),
+        (20_000, 10),
+    ] {
+        for _ in 0..pairs {
+            let [before, after] = [(); 2].map(|()| queue(&mut random, n, 1e6));
+            for percent in PERCENTILES {
+                let growth = growth_of_waits(&before, &after, percent);
+                assert!(growth.at_least <= 1.0, "{n} p{percent} {growth:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn waits_that_are_much_longer_fail() {
+    let mut random = Random(4);
+    for (n, percent, factor, expected) in [
+        (49, 50, 200.0, false),
+        (200, 50, 200.0, true),
+        (5_000, 90, 200.0, true),
+        (5_000, 50, 2.0, true),
+    ] {
+        let before = queue(&mut random, n, 1e6);
+        let after = queue(&mut random, n, 1e6 * factor);
+        let growth = growth_of_waits(&before, &after, percent);
+        assert_eq!(growth.at_least > 1.0, expected, "{n} p{percent} {growth:?}");
     }
 }
 
@@ -284,7 +348,11 @@ fn a_file_without_buckets_tells_only_gross_changes() {
     };
     for (factor, percent, expected) in [(1, 90, false), (2, 90, false), (4, 90, true)] {
         let (before, after) = (known(1), known(factor));
-        let values = |of| Values { of, exact: false };
+        let values = |of| Values {
+            of,
+            exact: false,
+            waits: false,
+        };
         let percentile = Percentile::whole(percent);
         let chance = Chance::of(COMPARISONS);
         let growth = chance.percentile(values(&before), values(&after), percentile);
