@@ -357,6 +357,24 @@ fn what_a_blocked_task_holds_is_named() {
 }
 
 #[test]
+fn tasks_that_wait_and_are_not_listed_are_counted() {
+    let mut play = Play::new(stage_with_lock());
+    play.until(5_000, |stage, ms| {
+        stall(stage, ms, (0, 1_480));
+        // As of 300 waiters, of which a reading lists 256.
+        stage.on("db").waiting = 45;
+        if ms > 1_480 {
+            stage.on("db").holders.clear();
+        }
+    });
+    let alert = only(&mut play);
+    let held = " It holds mutex db; 45 tasks wait for it.";
+    assert!(alert.why.ends_with(held), "{}", alert.why);
+    assert_eq!((alert.behind.unlisted, alert.behind_count()), (44, 45));
+    assert_eq!(alert.recent[0].behind_count, 45);
+}
+
+#[test]
 fn an_active_alert_is_not_over() {
     let mut play = Play::new(stage());
     // Gone for less than it takes to clear it.

@@ -156,24 +156,18 @@ fn behind(mut finding: Finding, scan: &Scan<'_>, open: &Open<'_>) -> Finding {
         alone || by.is_some_and(|(by, wake)| by.name == wake.by)
     };
     let mut waiting: Vec<&Task> = scan.tasks().filter(stands).filter(own).collect();
-    let holds = |resource: &&Resource| {
-        let only = |holder: &HoldingTask| matches!(holder.role, Role::Lock | Role::Write);
-        let by = |holder: &HoldingTask| open.task.is_some_and(|it| holder.task == Some(it.id));
-        let mut holders = resource.holders.iter();
-        holders.any(|holder| only(holder) && by(holder))
-    };
-    let mut held_now: Vec<&Resource> = scan.situation.resources.iter().filter(holds).collect();
-    sorting::by_key(&mut held_now, |resource| {
-        (resource.name.clone(), resource.id)
-    });
-    for resource in held_now {
+    // There may be very many: those that are not listed are known by number.
+    let mut unlisted = 0;
+    for resource in held_now(scan, open) {
         let waiters = resource.waiters.iter();
+        let more = resource.waiting.saturating_sub(waiters.len() as u64);
+        unlisted += more;
         let unserved = waiters.filter(|waiter| waiter.woken.is_none());
         let unserved: Vec<&Task> = unserved
             .filter_map(|waiter| scan.task(waiter.task))
             .collect();
         finding = finding.with_resource(resource);
-        let held = held(&resource.name, unserved.len());
+        let held = held(&resource.name, more + unserved.len() as u64);
         finding.alert.why.push_str(&held);
         waiting.extend(unserved);
     }
@@ -190,10 +184,24 @@ fn behind(mut finding: Finding, scan: &Scan<'_>, open: &Open<'_>) -> Finding {
         finding.alert.why.push_str(&why);
     }
     finding.alert.behind.tasks = waiting.into_iter().map(task_party).collect();
+    finding.alert.behind.unlisted = unlisted;
     if finding.alert.unpolled_ns > 0 && finding.alert.behind_count() == 0 {
         finding.alert.title.push_str("; nothing else was polled");
     }
     finding
+}
+
+/// What the poll's task holds and no other task can get meanwhile, by name.
+fn held_now<'a>(scan: &Scan<'a>, open: &Open<'_>) -> Vec<&'a Resource> {
+    let holds = |resource: &&Resource| {
+        let only = |holder: &HoldingTask| matches!(holder.role, Role::Lock | Role::Write);
+        let by = |holder: &HoldingTask| open.task.is_some_and(|it| holder.task == Some(it.id));
+        let mut holders = resource.holders.iter();
+        holders.any(|holder| only(holder) && by(holder))
+    };
+    let mut held: Vec<&Resource> = scan.situation.resources.iter().filter(holds).collect();
+    sorting::by_key(&mut held, |resource| (resource.name.clone(), resource.id));
+    held
 }
 
 /// Why nothing else runs though other workers are free: nothing is woken.
@@ -211,11 +219,11 @@ fn unwoken(scan: &Scan<'_>, open: &Open<'_>) -> Option<String> {
 }
 
 /// ` It holds mutex db; 3 tasks wait for it.`
-fn held(name: &str, waiting: usize) -> String {
+fn held(name: &str, waiting: u64) -> String {
     let waiting = match waiting {
         0 => String::new(),
         1 => String::from("; 1 task waits for it"),
-        n => format!("; {n} tasks wait for it"),
+        n => format!("; {} wait for it", words::many(n, "task")),
     };
     format!(" It holds {name}{waiting}.")
 }
