@@ -4,10 +4,10 @@
 use serde_json::{Value, json};
 use turbowish_model::query::{Budget, Query, Rows, Selection};
 use turbowish_model::snapshot::alert::{
-    Alert, Behind, BehindWait, Party, PartyKind, Point, Severity, Step, headline,
+    Alert, Behind, BehindWait, Occurrence, Party, PartyKind, Point, Severity, Step, headline,
 };
 use turbowish_model::snapshot::column::{
-    Context, Involved, Style, find, severity_counts, worst, worst_first,
+    Context, Involved, Style, Value as CellValue, find, severity_counts, worst, worst_first,
 };
 use turbowish_model::snapshot::json::{Options, document, flat_header, flat_row};
 use turbowish_model::snapshot::pitfall::Pitfall;
@@ -377,6 +377,32 @@ fn what_is_over_comes_last_and_counts_for_nothing() {
         long_poll().sentence(61_502 * S, Micro::Unicode),
         long_poll().title
     );
+    // It tells the worst time, and when the last one was: everywhere.
+    let mut again = stall();
+    let time = |began_unix_ns, held_ns| Occurrence {
+        began_unix_ns,
+        held_ns,
+        behind_count: 0,
+    };
+    again.times = 2;
+    again.last_unix_ns = Some(61_490 * S);
+    again.recent = vec![
+        time(again.began_unix_ns, again.held_ns),
+        time(61_489 * S, S),
+    ];
+    let said = again.dated_title(61_502 * S, Micro::Unicode);
+    assert_eq!(said, format!("12.0 s ago, worst of 2: {}", stall().title));
+    let context = Context {
+        at_unix_ns: 61_502 * S,
+        ..Context::default()
+    };
+    let value = |key: &str| {
+        let column = find::<Alert>(key).expect("known");
+        column.value(&again, &context)
+    };
+    assert_eq!(value("ended"), CellValue::Duration(12 * S));
+    assert_eq!(value("for"), CellValue::Duration(S));
+    assert_eq!(value("began"), CellValue::Clock(61_489 * S));
     // Only what is worse comes before what is active.
     let first = |alerts: &[Alert]| headline(alerts).map(|alert| alert.title.clone());
     assert_eq!(first(&rows), Some(lost_waker().title));

@@ -119,7 +119,7 @@ fn heading(alert: &Alert, around: &AlertContext<'_>) -> Vec<RichLine> {
     if begin.is_empty() {
         begin.push(title.trim_end().to_owned());
     }
-    let held = around.time(alert.held_ns);
+    let held = around.time(alert.lasted_ns());
     let end = match &around.began {
         Some(clock) if around.ended_ago_ns.is_some() => format!("at {clock}, lasted {held}"),
         _ if !alert.holds => format!("resolved; lasted {held}"),

@@ -192,6 +192,9 @@ fn what_comes_again_is_one_entry() {
         times(&alert),
         [(0, 1_480), (20_000, 2_490), (40_000, 1_230)]
     );
+    assert_eq!(alert.last_time(), None);
+    assert_eq!(alert.lasted_ns(), 1_230 * MS);
+    assert_eq!(alert.began_at(0), UNIX + 40_000 * MS);
 }
 
 /// Beginning and length of the last times, in milliseconds.

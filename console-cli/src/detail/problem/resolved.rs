@@ -12,12 +12,21 @@ pub(super) fn lines(alert: &Alert, around: &AlertContext<'_>) -> Vec<RichLine> {
     let Some(ago) = around.ended_ago_ns.map(|ns| around.time(ns)) else {
         return Vec::new();
     };
+    // What the view tells is then about another time than its head.
+    let ago = match alert.last_time() {
+        None => format!("{ago} ago"),
+        Some(_) => format!(
+            "{ago} ago, told as at its worst: at {}, {}",
+            units::time_of_day(alert.began_unix_ns, around.utc_offset_s),
+            around.time(alert.held_ns)
+        ),
+    };
     let text = match alert.times {
-        0 | 1 => format!("{ago} ago"),
-        n if alert.recent.is_empty() => format!("{ago} ago; active {} times", units::count(n)),
-        n if alert.recent.len() as u64 == n => format!("{ago} ago; active {n} times:"),
+        0 | 1 => ago,
+        n if alert.recent.is_empty() => format!("{ago}; active {} times", units::count(n)),
+        n if alert.recent.len() as u64 == n => format!("{ago}; active {n} times:"),
         n => format!(
-            "{ago} ago; active {} times, the last {} and the longest:",
+            "{ago}; active {} times, the last {} and the longest:",
             units::count(n),
             alert.recent.len().saturating_sub(1)
         ),

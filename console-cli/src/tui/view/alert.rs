@@ -85,16 +85,10 @@ fn also_resolved(count: usize) -> String {
     }
 }
 
-/// `42.0 s ago: blocked worker w1: …` of an alert that is over, as the counts before it say.
+/// `42.0 s ago: blocked worker w1 …` of an alert that is over.
 fn sentence(state: &State, alert: &Alert) -> String {
     let at = state.shown.as_ref().map_or(0, |shown| shown.at_unix_ns);
-    match alert.ended_ago(at) {
-        None => alert.title.clone(),
-        Some(ago) => {
-            let ago = units::duration(ago, state.look.glyphs.micro);
-            format!("{ago} ago: {}", alert.title)
-        }
-    }
+    alert.dated_title(at, state.look.glyphs.micro)
 }
 
 /// The letter and the role of a severity.
