@@ -39,7 +39,7 @@ pub(crate) struct AlertContext<'a> {
 }
 
 /// Where a poll is that has passed no await point, as far as that is known.
-pub(super) const BEFORE_AWAITS: &str = "before its first await, or after one that is not known";
+const BEFORE_AWAITS: &str = "before its first await, or after one that is not known";
 
 /// From this width on there is room for folders and expressions.
 const WIDE: usize = 120;

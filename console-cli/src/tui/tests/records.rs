@@ -441,6 +441,6 @@ fn a_longest_poll_that_passed_no_await_is_explained() {
     arrives(&mut state, snapshot);
     press(&mut state, "Enter");
     let screen = screen(&state);
-    let told = "before its first await, or after one that is not known";
+    let told = "from its beginning on, or from an await that is not known";
     assert!(screen.contains(told), "{screen}");
 }
