@@ -305,11 +305,11 @@ mod tests {
         check("日本語", 5, "日..");
         check("abc", 1, ".");
         check("abc", 0, "");
-        let sentence = "blocked worker w1: shop::upkeep::rebuild in one poll for 1.50 s";
+        let sentence = "blocked worker w1 1.50 s: shop::upkeep::rebuild in one poll";
         assert_eq!(fit_sentence(sentence, 80), sentence);
         assert_eq!(
-            fit_sentence(sentence, 60),
-            "blocked worker w1: ..rebuild in one poll for 1.50 s"
+            fit_sentence(sentence, 55),
+            "blocked worker w1 1.50 s: ..rebuild in one poll"
         );
         let place = fit_path("examples/kv/src/conn.rs:111", "/", 24);
         assert_eq!(place, "..kv/src/conn.rs:111");

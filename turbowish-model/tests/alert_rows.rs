@@ -327,7 +327,7 @@ fn stall() -> Alert {
         pitfall: Pitfall::BlockedWorker,
         since: 10 * S,
         held_ns: 1_500_000_000,
-        title: "blocked worker w1: app::write in one poll for 1.50 s".to_owned(),
+        title: "blocked worker w1 1.50 s: app::write in one poll".to_owned(),
         parties: vec![party(PartyKind::Worker, 0, "w1"), task(7, "there")],
         began_unix_ns: 61_458 * S + 500_000_000,
         ended_unix_ns: Some(61_460 * S),
@@ -371,7 +371,7 @@ fn what_is_over_comes_last_and_counts_for_nothing() {
     };
     assert_eq!(involved.severity(&there), None);
     let said = stall().sentence(61_502 * S, Micro::Unicode);
-    let expected = "resolved 42.0 s ago: blocked worker w1: app::write in one poll for 1.50 s";
+    let expected = "resolved 42.0 s ago: blocked worker w1 1.50 s: app::write in one poll";
     assert_eq!(said, expected);
     assert_eq!(
         long_poll().sentence(61_502 * S, Micro::Unicode),
@@ -424,7 +424,7 @@ fn what_is_over_comes_last_and_counts_for_nothing() {
     assert_eq!(
         past,
         Some(
-            "ended:  blocked worker w1: app::write in one poll for 1.50 s   2 times, the last one 1.50 s, ended 42.0 s before the end   turbowish explain blocked-worker"
+            "ended:  blocked worker w1 1.50 s: app::write in one poll   2 times, the last one 1.50 s, ended 42.0 s before the end   turbowish explain blocked-worker"
         )
     );
     assert!(text.contains("\n        ... 3 more\n"), "{text}");

@@ -82,7 +82,7 @@ fn a_stall_is_kept_as_it_was() {
     let alert = only(&mut play);
     assert_eq!(
         alert.title,
-        "blocked worker w0: app::write in one poll for 1.48 s"
+        "blocked worker w0 1.48 s: app::write in one poll"
     );
     assert_eq!(alert.held_ns, 1_480 * MS);
     assert_eq!(alert.began_unix_ns, UNIX);
@@ -161,13 +161,13 @@ fn an_end_that_nothing_tells_is_a_lower_bound() {
         let alert = only(&mut play);
         assert_eq!((alert.title.as_str(), alert.held_ns), (expected, held_ns));
     };
-    let bound = "blocked worker w0: app::write in one poll for 1.25 s+";
+    let bound = "blocked worker w0 1.25 s+: app::write in one poll";
     check(0, bound, 1_250 * MS);
     // An earlier poll of that proc was longer.
     check(3 * SECOND, bound, 1_250 * MS);
     check(
         1_400 * MS,
-        "blocked worker w0: app::write in one poll for 1.40 s",
+        "blocked worker w0 1.40 s: app::write in one poll",
         1_400 * MS,
     );
 }
@@ -181,7 +181,7 @@ fn what_comes_again_is_one_entry() {
     let alert = only(&mut play);
     assert_eq!(
         alert.title,
-        "blocked worker w0: app::write in one poll for 1.23 s"
+        "blocked worker w0 1.23 s: app::write in one poll"
     );
     assert_eq!(alert.times, 3);
     assert_eq!(alert.held_ns, 1_230 * MS);
@@ -240,8 +240,8 @@ fn a_stall_in_which_nothing_else_was_polled_says_so() {
         let unknown = cell(&alert, "behind") == "?";
         assert_eq!(unknown, expected_ms > 0, "{title}");
     };
-    let title = "blocked worker w0: app::write in one poll for 1.48 s";
-    let alone = "blocked worker w0: app::write in one poll for 1.48 s; nothing else was polled";
+    let title = "blocked worker w0 1.48 s: app::write in one poll";
+    let alone = "blocked worker w0 1.48 s: app::write in one poll; nothing else was polled";
     check(Some(0), 1_250, alone);
     check(Some(100), 1_150, alone);
     check(Some(1_200), 0, title);
@@ -447,10 +447,7 @@ fn a_poll_that_no_scan_saw_is_told_by_its_proc() {
         assert_eq!(play.log, [""; 0]);
         titles(&mut play)
     };
-    assert_eq!(
-        play(1_500 * MS, 1),
-        ["long poll: app::write, one poll of 1.50 s"]
-    );
+    assert_eq!(play(1_500 * MS, 1), ["long poll 1.50 s: app::write"]);
     assert_eq!(play(900 * MS, 1), [""; 0]);
     // It only waited for a poll of another proc.
     assert_eq!(play(1_500 * MS, 0), [""; 0]);

@@ -56,11 +56,11 @@ fn the_alert_line_has_a_forecast() {
     );
     check(
         &[earlier()],
-        " no alerts, 1 resolved  5m00s ago: long poll: ..write, 44 polls > 10ms, longes..",
+        " no alerts, 1 resolved  5m00s ago: long poll 38.4ms: ..write, 44 polls > 10ms",
     );
     check(
         &[long_poll()],
-        "! 1 warning  long poll: kv::snapshot::write, 44 polls > 10ms, longest 38.4ms",
+        "! 1 warning  long poll 38.4ms: kv::snapshot::write, 44 polls > 10ms",
     );
 }
 
@@ -74,11 +74,11 @@ fn the_alert_line_counts_them_apart() {
     };
     check(
         &[earlier()],
-        " no alerts, 1 resolved  5m00s ago: long poll: ..write, 44 polls > 10ms, longes..",
+        " no alerts, 1 resolved  5m00s ago: long poll 38.4ms: ..write, 44 polls > 10ms",
     );
     check(
         &[earlier(), stall(AT)],
-        " no alerts, 2 resolved  42.0 s ago: blocked worker w1: ..run in one poll for 1..",
+        " no alerts, 2 resolved  42.0 s ago: blocked worker w1 1.50 s: ..run in one poll",
     );
     check(
         &[stall(AT), deadlock()],
@@ -87,11 +87,15 @@ fn the_alert_line_counts_them_apart() {
     // What is over was worse than what is active.
     check(
         &[stall(AT), long_poll()],
-        "! 1 active, 1 resolved  42.0 s ago: blocked worker w1: ..run in one poll for 1..",
+        "! 1 active: long poll  42.0 s ago: blocked worker w1 1.50 s: ..run in one poll",
+    );
+    check(
+        &[stall(AT), earlier(), long_poll(), long_poll()],
+        "! 2 active: long poll +1  42.0 s ago: blocked worker w1 1.50 s: ..run in one p..",
     );
     check(
         &[earlier(), long_poll()],
-        "! 1 active, 1 resolved  long poll: ..write, 44 polls > 10ms, longest 38.4ms",
+        "! 1 active, 1 resolved  long poll 38.4ms: kv::snapshot::write, 44 polls > 10ms",
     );
 }
 

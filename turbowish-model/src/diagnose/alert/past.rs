@@ -289,11 +289,7 @@ pub(super) fn unseen(scan: &Scan<'_>) -> Vec<Alert> {
     });
     procs
         .map(|proc| {
-            let title = alloc::format!(
-                "long poll: {}, one poll of {}",
-                proc.path,
-                time(proc.longest_ns)
-            );
+            let title = alloc::format!("long poll {}: {}", time(proc.longest_ns), proc.path);
             let since = scan.now().saturating_sub(proc.longest_ns);
             let finding = Finding::new(Pitfall::LongPoll, since)
                 .of_proc(&proc.path)

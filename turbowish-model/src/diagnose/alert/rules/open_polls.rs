@@ -256,11 +256,7 @@ fn unpolled(scan: &Scan<'_>, open: &Open<'_>) -> u64 {
 }
 
 fn long_poll_now(open: &Open<'_>, limit: u64) -> Finding {
-    let title = format!(
-        "long poll: {}, in one poll for {}+",
-        open.proc,
-        time(open.age)
-    );
+    let title = format!("long poll {}+: {}", time(open.age), open.proc);
     let mut finding = Finding::new(Pitfall::LongPoll, open.poll.since).of_proc(open.proc);
     finding.alert.severity = Severity::Alert;
     if let Some(task) = open.task {
@@ -276,9 +272,9 @@ fn long_poll_now(open: &Open<'_>, limit: u64) -> Finding {
 
 fn never_yields(open: &Open<'_>, task: &Task, limit: u64) -> Finding {
     let title = format!(
-        "never yields: {} has been in its first poll for {}+, in {}",
-        task.name,
+        "never yields {}+: {} in its first poll, in {}",
         time(open.age),
+        task.name,
         open.proc
     );
     let finding = Finding::new(Pitfall::NeverYields, open.poll.since)
@@ -294,16 +290,16 @@ fn blocked_worker(open: &Open<'_>, limit: u64) -> Finding {
     let worker = &open.worker.name;
     let title = if open.is_run_delay(limit) {
         format!(
-            "blocked worker {worker}: the kernel did not run it for {}+ of a poll of {}+, in {}",
-            time(open.run_delay),
+            "blocked worker {worker} {}+: the kernel did not run it for {}+ of one poll, in {}",
             time(open.age),
+            time(open.run_delay),
             open.proc
         )
     } else {
         format!(
-            "blocked worker {worker}: {} in one poll for {}+",
-            open.proc,
-            time(open.age)
+            "blocked worker {worker} {}+: {} in one poll",
+            time(open.age),
+            open.proc
         )
     };
     let mut finding = Finding::new(Pitfall::BlockedWorker, open.poll.since).of_worker(open.worker);
@@ -384,10 +380,10 @@ fn all_blocked(scan: &Scan<'_>, open: &[Open<'_>], limit: u64) -> Finding {
     finding.subjects = [Subject::Named("all".into())].into();
     let Some(worst) = worst else { return finding };
     let title = format!(
-        "blocked workers: all {} are in one poll each, {} for {}+",
+        "blocked workers {}+: all {} are in one poll each, {}",
+        time(worst.age),
         open.len(),
-        worst.proc,
-        time(worst.age)
+        worst.proc
     );
     let values = [("worker", "no worker"), ("proc", worst.proc)];
     let mut finding = finding
