@@ -68,8 +68,8 @@ row! {
         times: u64 [sum];
         /// End of the last of them; `None` while the alert is active.
         last_unix_ns: Option<u64> [max];
-        /// The last times that it was active, at most [`RECENT_KEPT`], and the longest one; empty
-        /// while the alert is active.
+        /// The last times that it was active, at most [`RECENT_KEPT`], and the longest one; while
+        /// the alert is active, those before.
         recent: Vec<Occurrence> [first];
         /// For how long, while the poll concerned was in progress, no other covered poll ran on
         /// any thread, at least: 0 if others ran, or if that is unknown.
@@ -223,13 +223,11 @@ impl Alert {
         self.ended_unix_ns.is_some()
     }
 
-    /// Whether the alert is over and describes a later time than `earlier`, which was one of its
-    /// times.
+    /// Whether the alert describes a later time than `earlier`, which was one of its times.
     #[must_use]
     pub fn has_replaced(&self, earlier: &Self) -> bool {
         let began = earlier.began_unix_ns;
-        self.is_over()
-            && self.pitfall == earlier.pitfall
+        self.pitfall == earlier.pitfall
             && began != 0
             && self.recent.iter().any(|time| time.began_unix_ns == began)
     }

@@ -197,6 +197,26 @@ fn what_comes_again_is_one_entry() {
     assert_eq!(alert.began_at(0), UNIX + 40_000 * MS);
 }
 
+/// It is one row, whichever worker it is.
+#[test]
+fn what_is_active_again_is_not_also_over() {
+    let mut play = Play::new(stage());
+    play.until(19_750, |stage, ms| stall(stage, ms, (0, 1_480)));
+    assert_eq!(titles(&mut play).len(), 1);
+    play.until(21_500, |stage, ms| {
+        if ms >= 20_000 {
+            polls(stage, 1, "hog", START + 20_000 * MS);
+            stage.get("hog").polls = 20_007;
+        }
+    });
+    assert_eq!(titles(&mut play), [""; 0]);
+    let [alert]: &[Alert] = &play.last else {
+        panic!("{:?}", play.last);
+    };
+    assert_eq!((alert.times, alert.is_over()), (2, false));
+    assert_eq!(times(alert), [(0, 1_480)]);
+}
+
 /// Beginning and length of the last times, in milliseconds.
 fn times(alert: &Alert) -> Vec<(u64, u64)> {
     let recent = alert.recent.iter();

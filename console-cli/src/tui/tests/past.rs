@@ -1,6 +1,6 @@
 //! Alerts that are over: where they are told, how, and which key opens them.
 
-use turbowish_model::snapshot::alert::Alert;
+use turbowish_model::snapshot::alert::{Alert, Occurrence};
 
 use super::alerts::{deadlock, long_poll, stall};
 use super::fixture::{AT, SECOND, alarmed, arrives, attached, press, screen, until, with};
@@ -35,6 +35,35 @@ fn screens() {
     check_sizes("past_record", &over, "!");
     let all = [stall(AT), deadlock(), earlier()];
     check_sizes("past_and_active", &all, "5 j");
+    check_sizes("past_worst", &[worst(), long_poll()], "5");
+    check_sizes("past_worst_record", &[worst(), long_poll()], "!");
+    check_sizes("past_again", &[again()], "!");
+}
+
+/// It came once more, and that time was less severe. More tasks waited than are listed.
+fn worst() -> Alert {
+    let mut alert = stall(AT);
+    alert.times += 1;
+    alert.last_unix_ns = Some(AT - 8 * SECOND);
+    alert.recent.push(Occurrence {
+        began_unix_ns: AT - 9 * SECOND,
+        held_ns: SECOND,
+        behind_count: 0,
+    });
+    alert.behind.unlisted = 44;
+    alert
+}
+
+/// It is active for the third time.
+fn again() -> Alert {
+    let mut alert = Alert {
+        holds: true,
+        ended_unix_ns: None,
+        last_unix_ns: None,
+        ..stall(AT)
+    };
+    alert.recent.pop();
+    alert
 }
 
 fn line(state: &State, at: usize) -> String {

@@ -63,7 +63,7 @@ static COLUMNS: [Column<Alert>; 14] = [
     Heading::new("times", "TIMES", Count)
         .width(5)
         .rank(2)
-        .meaning("how often it was active; one that is over is listed once")
+        .meaning("how often it was active; what comes again is listed once")
         .fields(&["times"])
         .read(|row, _| Value::Count(row.times.max(1))),
     Heading::new("docs", "DOCS", Text)
