@@ -27,9 +27,10 @@ pub(crate) fn fit(text: &str, room: usize) -> String {
     kept.unwrap_or_else(|| head(text, room))
 }
 
-/// `handle-231, handle-236 +2`: whole names, as many as fit, and how many more there are.
-pub(crate) fn fit_names(names: &[Cow<'_, str>], room: usize) -> String {
-    let more = |shown: usize| match names.len() - shown {
+/// `handle-231, handle-236 +2`: whole names, as many as fit, and how many more there are, of which
+/// `unlisted` are not among the names.
+pub(crate) fn fit_names(names: &[Cow<'_, str>], unlisted: u64, room: usize) -> String {
+    let more = |shown: usize| match unlisted.saturating_add((names.len() - shown) as u64) {
         0 => String::new(),
         more => format!(" +{more}"),
     };
@@ -245,13 +246,16 @@ mod tests {
     fn names_are_whole_as_long_as_one_fits() {
         let check = |names: &[&str], room, expected: &str| {
             let names: Vec<_> = names.iter().map(|name| Cow::Borrowed(*name)).collect();
-            assert_eq!(fit_names(&names, room), expected);
+            assert_eq!(fit_names(&names, 0, room), expected);
         };
         check(&["handle-23110", "b", "c"], 18, "handle-23110, b, c");
         check(&["handle-23110", "b", "c"], 17, "handle-23110 +2");
         check(&["handle-23110", "b", "c"], 10, "handl.. +2");
         check(&["handle-23110"], 10, "handle-2..");
         check(&[], 10, "");
+        let first = [Cow::Borrowed("a"), Cow::Borrowed("b")];
+        assert_eq!(fit_names(&first, 399, 6), "a +400");
+        assert_eq!(fit_names(&first, 399, 9), "a, b +399");
     }
 
     #[test]
@@ -301,11 +305,11 @@ mod tests {
         check("日本語", 5, "日..");
         check("abc", 1, ".");
         check("abc", 0, "");
-        let sentence = "blocked worker w1: shop::upkeep::rebuild in one poll for 1.50 s";
+        let sentence = "blocked worker w1 1.50 s: shop::upkeep::rebuild in one poll";
         assert_eq!(fit_sentence(sentence, 80), sentence);
         assert_eq!(
-            fit_sentence(sentence, 60),
-            "blocked worker w1: ..rebuild in one poll for 1.50 s"
+            fit_sentence(sentence, 55),
+            "blocked worker w1 1.50 s: ..rebuild in one poll"
         );
         let place = fit_path("examples/kv/src/conn.rs:111", "/", 24);
         assert_eq!(place, "..kv/src/conn.rs:111");

@@ -264,7 +264,7 @@ fn an_alert_that_is_over_is_told_with_its_end() {
         insta::assert_snapshot!(name, host.stdout(args));
     }
     let plain = host.stdout(&["top", "--limit", "1"]);
-    let told = "no alerts, 1 resolved; resolved 42.0 s ago: blocked worker w1: kv::compact::run in one poll for 1.50 s (turbowish explain blocked-worker)";
+    let told = "no alerts, 1 resolved; resolved 42.0 s ago: blocked worker w1 1.50 s: kv::compact::run in one poll (turbowish explain blocked-worker)";
     assert_eq!(plain.lines().nth(3), Some(told));
     // It may be older than the check.
     assert_eq!(host.stdout(&["check", "--no-alerts"]), "no alerts\n");

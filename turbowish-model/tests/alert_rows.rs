@@ -4,10 +4,10 @@
 use serde_json::{Value, json};
 use turbowish_model::query::{Budget, Query, Rows, Selection};
 use turbowish_model::snapshot::alert::{
-    Alert, Behind, BehindWait, Party, PartyKind, Point, Severity, Step, headline,
+    Alert, Behind, BehindWait, Occurrence, Party, PartyKind, Point, Severity, Step, headline,
 };
 use turbowish_model::snapshot::column::{
-    Context, Involved, Style, find, severity_counts, worst, worst_first,
+    Context, Involved, Style, Value as CellValue, find, severity_counts, worst, worst_first,
 };
 use turbowish_model::snapshot::json::{Options, document, flat_header, flat_row};
 use turbowish_model::snapshot::pitfall::Pitfall;
@@ -327,7 +327,7 @@ fn stall() -> Alert {
         pitfall: Pitfall::BlockedWorker,
         since: 10 * S,
         held_ns: 1_500_000_000,
-        title: "blocked worker w1: app::write in one poll for 1.50 s".to_owned(),
+        title: "blocked worker w1 1.50 s: app::write in one poll".to_owned(),
         parties: vec![party(PartyKind::Worker, 0, "w1"), task(7, "there")],
         began_unix_ns: 61_458 * S + 500_000_000,
         ended_unix_ns: Some(61_460 * S),
@@ -371,12 +371,38 @@ fn what_is_over_comes_last_and_counts_for_nothing() {
     };
     assert_eq!(involved.severity(&there), None);
     let said = stall().sentence(61_502 * S, Micro::Unicode);
-    let expected = "resolved 42.0 s ago: blocked worker w1: app::write in one poll for 1.50 s";
+    let expected = "resolved 42.0 s ago: blocked worker w1 1.50 s: app::write in one poll";
     assert_eq!(said, expected);
     assert_eq!(
         long_poll().sentence(61_502 * S, Micro::Unicode),
         long_poll().title
     );
+    // It tells the worst time, and when the last one was: everywhere.
+    let mut again = stall();
+    let time = |began_unix_ns, held_ns| Occurrence {
+        began_unix_ns,
+        held_ns,
+        behind_count: 0,
+    };
+    again.times = 2;
+    again.last_unix_ns = Some(61_490 * S);
+    again.recent = vec![
+        time(again.began_unix_ns, again.held_ns),
+        time(61_489 * S, S),
+    ];
+    let said = again.dated_title(61_502 * S, Micro::Unicode);
+    assert_eq!(said, format!("12.0 s ago, worst of 2: {}", stall().title));
+    let context = Context {
+        at_unix_ns: 61_502 * S,
+        ..Context::default()
+    };
+    let value = |key: &str| {
+        let column = find::<Alert>(key).expect("known");
+        column.value(&again, &context)
+    };
+    assert_eq!(value("ended"), CellValue::Duration(12 * S));
+    assert_eq!(value("for"), CellValue::Duration(S));
+    assert_eq!(value("began"), CellValue::Clock(61_489 * S));
     // Only what is worse comes before what is active.
     let first = |alerts: &[Alert]| headline(alerts).map(|alert| alert.title.clone());
     assert_eq!(first(&rows), Some(lost_waker().title));
@@ -398,7 +424,7 @@ fn what_is_over_comes_last_and_counts_for_nothing() {
     assert_eq!(
         past,
         Some(
-            "ended:  blocked worker w1: app::write in one poll for 1.50 s   2 times, the last one 1.50 s, ended 42.0 s before the end   turbowish explain blocked-worker"
+            "ended:  blocked worker w1 1.50 s: app::write in one poll   2 times, the last one 1.50 s, ended 42.0 s before the end   turbowish explain blocked-worker"
         )
     );
     assert!(text.contains("\n        ... 3 more\n"), "{text}");

@@ -39,7 +39,7 @@ pub(crate) struct AlertContext<'a> {
 }
 
 /// Where a poll is that has passed no await point, as far as that is known.
-pub(super) const BEFORE_AWAITS: &str = "before its first await, or after one that is not known";
+const BEFORE_AWAITS: &str = "before its first await, or after one that is not known";
 
 /// From this width on there is room for folders and expressions.
 const WIDE: usize = 120;
@@ -119,7 +119,7 @@ fn heading(alert: &Alert, around: &AlertContext<'_>) -> Vec<RichLine> {
     if begin.is_empty() {
         begin.push(title.trim_end().to_owned());
     }
-    let held = around.time(alert.held_ns);
+    let held = around.time(alert.lasted_ns());
     let end = match &around.began {
         Some(clock) if around.ended_ago_ns.is_some() => format!("at {clock}, lasted {held}"),
         _ if !alert.holds => format!("resolved; lasted {held}"),

@@ -7,7 +7,6 @@ use turbowish_model::snapshot::report::one_line;
 use turbowish_model::snapshot::units;
 use turbowish_model::snapshot::{AwaitRow, CounterRow, Place, ProcRow, Spot};
 
-use super::problem::BEFORE_AWAITS;
 use super::rich_line::{RichLine, aligned, shrink, wrapped};
 use super::{DetailContext, alerts, histogram, slowest, tree};
 use crate::text;
@@ -138,8 +137,9 @@ struct Longest<'a> {
 }
 
 impl Longest<'_> {
-    /// `longest poll since the start 38.4ms on w1 at 17:04:29, in task snapshot-1, in the code
-    /// after the await at src/snapshot.rs:97:18-37`; in two lines where there is no room.
+    /// `longest poll since the start 38.4ms on w1 at 17:04:29, in task snapshot-1, from the await
+    /// at src/snapshot.rs:97:18-37 on`; in two lines where there is no room. It is known where the
+    /// poll began; awaits that are ready at once may be passed in it.
     fn lines(&self, beside: &DetailContext<'_>) -> Vec<RichLine> {
         let on = self.on.unwrap_or("a thread that has ended");
         let (took, at) = (beside.time(self.took_ns), beside.when(self.ago_ns));
@@ -159,8 +159,8 @@ impl Longest<'_> {
             place.map_or_else(|| beside.spot(after), |place| beside.place(place))
         });
         more.push(place.map_or_else(
-            || BEFORE_AWAITS.into(),
-            |place| format!("in the code after the await at {place}"),
+            || "from its beginning on, or from an await that is not known".into(),
+            |place| format!("from the await at {place} on"),
         ));
         wrapped(line, &more, beside.room)
     }

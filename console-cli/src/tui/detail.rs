@@ -75,10 +75,16 @@ pub(crate) fn resource(row: &ResourceRow, style: Style) -> String {
     line
 }
 
-/// `deadlock: conn:51022, repl-1, snapshot wait in a cycle, 41.2 s`; `3 times, the last: …`
+/// `deadlock: conn:51022, repl-1, snapshot wait in a cycle, 41.2 s`; `3 times, the last: …`, or
+/// `the worst` if that is an earlier one.
 pub(crate) fn alert(row: &Alert) -> String {
     if row.times > 1 {
-        format!("{} times, the last: {}", units::count(row.times), row.title)
+        let which = row.last_time().map_or("last", |_| "worst");
+        format!(
+            "{} times, the {which}: {}",
+            units::count(row.times),
+            row.title
+        )
     } else if row.holds || row.is_over() {
         row.title.clone()
     } else {

@@ -165,7 +165,7 @@ pub(crate) fn futurelock() -> Alert {
 /// Of the proc `kv::snapshot::write`, over now.
 pub(crate) fn long_poll() -> Alert {
     Alert {
-        title: "long poll: kv::snapshot::write, 44 polls > 10ms, longest 38.4ms".to_owned(),
+        title: "long poll 38.4ms: kv::snapshot::write, 44 polls > 10ms".to_owned(),
         summary: "polls take too long".to_owned(),
         parties: vec![
             party(PartyKind::Proc, 0, "kv::snapshot::write"),
@@ -183,7 +183,7 @@ pub(crate) fn long_poll() -> Alert {
 pub(crate) fn stall(at_unix_ns: u64) -> Alert {
     let ended = at_unix_ns - 420 * TENTH;
     Alert {
-        title: "blocked worker w1: kv::compact::run in one poll for 1.50 s".to_owned(),
+        title: "blocked worker w1 1.50 s: kv::compact::run in one poll".to_owned(),
         summary: "one poll has not returned".to_owned(),
         parties: vec![party(PartyKind::Worker, 0, "w1"), task(7, "compact")],
         at: Some(point("kv::compact::run", (30, 19, 33), "tick.tick()")),

@@ -256,9 +256,8 @@ async fn a_preempted_poll_is_told_as_run_delay() {
         let machine = "The kernel did not run w0 (thread main) for ";
         let alike = |fix: &String| fix.contains("spawn_blocking");
         alert.pitfall.id() == "blocked_worker"
-            && alert
-                .title
-                .starts_with("blocked worker w0: the kernel did not run it for ")
+            && alert.title.starts_with("blocked worker w0 ")
+            && alert.title.contains(": the kernel did not run it for ")
             && alert.why.contains(machine)
             && alert.fixes.iter().any(|fix| fix.contains("more cores"))
             && !alert.fixes.iter().any(alike)

@@ -253,7 +253,9 @@ impl ValueTexts {
             Value::Unknown => return None,
             Value::Text(text) => said.partly.push(text),
             Value::Ranked { word, .. } => said.partly.push(word),
-            Value::Names(names) => names.iter().for_each(|name| said.partly.push(name)),
+            Value::Names(names) | Value::FirstNames(names, _) => {
+                names.iter().for_each(|name| said.partly.push(name))
+            }
             Value::Place { .. } => {
                 let text = |places| {
                     value.print(Style {

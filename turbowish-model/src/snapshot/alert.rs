@@ -64,12 +64,12 @@ row! {
         /// End of the alert, nanoseconds since the Unix epoch; `None` while it is active.
         ended_unix_ns: Option<u64> [max];
         /// Number of times that it was active. An entry that is over describes the last one of the
-        /// most severe of them.
+        /// most severe of them; [`Alert::last_time`] is what is shown as its times.
         times: u64 [sum];
         /// End of the last of them; `None` while the alert is active.
         last_unix_ns: Option<u64> [max];
-        /// The last times that it was active, at most [`RECENT_KEPT`], and the longest one; empty
-        /// while the alert is active.
+        /// The last times that it was active, at most [`RECENT_KEPT`], and the longest one; while
+        /// the alert is active, those before.
         recent: Vec<Occurrence> [first];
         /// For how long, while the poll concerned was in progress, no other covered poll ran on
         /// any thread, at least: 0 if others ran, or if that is unknown.
@@ -223,23 +223,37 @@ impl Alert {
         self.ended_unix_ns.is_some()
     }
 
-    /// Whether the alert is over and describes a later time than `earlier`, which was one of its
-    /// times.
+    /// Whether the alert describes a later time than `earlier`, which was one of its times.
     #[must_use]
     pub fn has_replaced(&self, earlier: &Self) -> bool {
         let began = earlier.began_unix_ns;
-        self.is_over()
-            && self.pitfall == earlier.pitfall
+        self.pitfall == earlier.pitfall
             && began != 0
             && self.recent.iter().any(|time| time.began_unix_ns == began)
     }
 
-    /// Start of the alert on the wall clock, in a snapshot taken at `at_unix_ns`.
+    /// The last time that an alert was active that is over, if it describes an earlier one, which
+    /// was more severe. The times that are shown are those of the last one.
     #[must_use]
-    pub const fn began_at(&self, at_unix_ns: u64) -> u64 {
-        match self.began_unix_ns {
+    pub fn last_time(&self) -> Option<&Occurrence> {
+        let last = self.recent.last().filter(|_| self.is_over());
+        last.filter(|last| last.began_unix_ns > self.began_unix_ns)
+    }
+
+    /// Length of the last time that it was active, in nanoseconds.
+    #[must_use]
+    pub fn lasted_ns(&self) -> u64 {
+        self.last_time().map_or(self.held_ns, |last| last.held_ns)
+    }
+
+    /// Start of the last time that it was active, on the wall clock, in a snapshot taken at
+    /// `at_unix_ns`.
+    #[must_use]
+    pub fn began_at(&self, at_unix_ns: u64) -> u64 {
+        let last = self.last_time();
+        match last.map_or(self.began_unix_ns, |last| last.began_unix_ns) {
             // Processes of earlier versions do not send it.
-            0 => at_unix_ns.saturating_sub(self.held_ns),
+            0 => at_unix_ns.saturating_sub(self.lasted_ns()),
             began => began,
         }
     }
@@ -251,17 +265,30 @@ impl Alert {
         Some(at_unix_ns.saturating_sub(last))
     }
 
-    /// `resolved 42.0 s ago: blocked worker w1: …`: the title, and how long ago the alert ended if
+    /// `resolved 42.0 s ago: blocked worker w1 …`: the title, and how long ago the alert ended if
     /// it is over.
     #[must_use]
     pub fn sentence(&self, at_unix_ns: u64, micro: Micro) -> String {
+        let dated = self.dated_title(at_unix_ns, micro);
         match self.ended_ago(at_unix_ns) {
-            None => self.title.clone(),
-            Some(ago) => {
-                let ago = units::duration(ago, micro);
-                alloc::format!("resolved {ago} ago: {}", self.title)
-            }
+            None => dated,
+            Some(_) => alloc::format!("resolved {dated}"),
         }
+    }
+
+    /// `42.0 s ago: blocked worker w1 …`; `42.0 s ago, worst of 3: …` if the title is about an
+    /// earlier time than the last one; of an active alert only the title.
+    #[must_use]
+    pub fn dated_title(&self, at_unix_ns: u64, micro: Micro) -> String {
+        let Some(ago) = self.ended_ago(at_unix_ns) else {
+            return self.title.clone();
+        };
+        let ago = units::duration(ago, micro);
+        let worst = match self.last_time() {
+            Some(_) => alloc::format!(", worst of {}", units::count(self.times)),
+            None => String::new(),
+        };
+        alloc::format!("{ago} ago{worst}: {}", self.title)
     }
 
     /// Time from `since`, on the process's clock, to the last scan that saw the pitfall.

@@ -202,7 +202,7 @@ fn alerts(snapshot: &Snapshot) -> Vec<String> {
     let mut lines = listed("alerts:", &active, 0, |alert| alert.title.clone());
     let at = snapshot.at_unix_ns;
     let past = |alert: &Alert| {
-        let (lasted, ago) = (alert.held_ns, alert.ended_ago(at).unwrap_or(0));
+        let (lasted, ago) = (alert.lasted_ns(), alert.ended_ago(at).unwrap_or(0));
         let [lasted, ago] = [lasted, ago].map(|ns| units::duration(ns, Micro::Unicode));
         let times = match alert.times {
             0 | 1 => format!("lasted {lasted}"),

@@ -82,7 +82,7 @@ fn a_stall_is_kept_as_it_was() {
     let alert = only(&mut play);
     assert_eq!(
         alert.title,
-        "blocked worker w0: app::write in one poll for 1.48 s"
+        "blocked worker w0 1.48 s: app::write in one poll"
     );
     assert_eq!(alert.held_ns, 1_480 * MS);
     assert_eq!(alert.began_unix_ns, UNIX);
@@ -161,13 +161,13 @@ fn an_end_that_nothing_tells_is_a_lower_bound() {
         let alert = only(&mut play);
         assert_eq!((alert.title.as_str(), alert.held_ns), (expected, held_ns));
     };
-    let bound = "blocked worker w0: app::write in one poll for 1.25 s+";
+    let bound = "blocked worker w0 1.25 s+: app::write in one poll";
     check(0, bound, 1_250 * MS);
     // An earlier poll of that proc was longer.
     check(3 * SECOND, bound, 1_250 * MS);
     check(
         1_400 * MS,
-        "blocked worker w0: app::write in one poll for 1.40 s",
+        "blocked worker w0 1.40 s: app::write in one poll",
         1_400 * MS,
     );
 }
@@ -181,7 +181,7 @@ fn what_comes_again_is_one_entry() {
     let alert = only(&mut play);
     assert_eq!(
         alert.title,
-        "blocked worker w0: app::write in one poll for 1.23 s"
+        "blocked worker w0 1.23 s: app::write in one poll"
     );
     assert_eq!(alert.times, 3);
     assert_eq!(alert.held_ns, 1_230 * MS);
@@ -192,6 +192,29 @@ fn what_comes_again_is_one_entry() {
         times(&alert),
         [(0, 1_480), (20_000, 2_490), (40_000, 1_230)]
     );
+    assert_eq!(alert.last_time(), None);
+    assert_eq!(alert.lasted_ns(), 1_230 * MS);
+    assert_eq!(alert.began_at(0), UNIX + 40_000 * MS);
+}
+
+/// It is one row, whichever worker it is.
+#[test]
+fn what_is_active_again_is_not_also_over() {
+    let mut play = Play::new(stage());
+    play.until(19_750, |stage, ms| stall(stage, ms, (0, 1_480)));
+    assert_eq!(titles(&mut play).len(), 1);
+    play.until(21_500, |stage, ms| {
+        if ms >= 20_000 {
+            polls(stage, 1, "hog", START + 20_000 * MS);
+            stage.get("hog").polls = 20_007;
+        }
+    });
+    assert_eq!(titles(&mut play), [""; 0]);
+    let [alert]: &[Alert] = &play.last else {
+        panic!("{:?}", play.last);
+    };
+    assert_eq!((alert.times, alert.is_over()), (2, false));
+    assert_eq!(times(alert), [(0, 1_480)]);
 }
 
 /// Beginning and length of the last times, in milliseconds.
@@ -237,8 +260,8 @@ fn a_stall_in_which_nothing_else_was_polled_says_so() {
         let unknown = cell(&alert, "behind") == "?";
         assert_eq!(unknown, expected_ms > 0, "{title}");
     };
-    let title = "blocked worker w0: app::write in one poll for 1.48 s";
-    let alone = "blocked worker w0: app::write in one poll for 1.48 s; nothing else was polled";
+    let title = "blocked worker w0 1.48 s: app::write in one poll";
+    let alone = "blocked worker w0 1.48 s: app::write in one poll; nothing else was polled";
     check(Some(0), 1_250, alone);
     check(Some(100), 1_150, alone);
     check(Some(1_200), 0, title);
@@ -357,6 +380,24 @@ fn what_a_blocked_task_holds_is_named() {
 }
 
 #[test]
+fn tasks_that_wait_and_are_not_listed_are_counted() {
+    let mut play = Play::new(stage_with_lock());
+    play.until(5_000, |stage, ms| {
+        stall(stage, ms, (0, 1_480));
+        // As of 300 waiters, of which a reading lists 256.
+        stage.on("db").waiting = 45;
+        if ms > 1_480 {
+            stage.on("db").holders.clear();
+        }
+    });
+    let alert = only(&mut play);
+    let held = " It holds mutex db; 45 tasks wait for it.";
+    assert!(alert.why.ends_with(held), "{}", alert.why);
+    assert_eq!((alert.behind.unlisted, alert.behind_count()), (44, 45));
+    assert_eq!(alert.recent[0].behind_count, 45);
+}
+
+#[test]
 fn an_active_alert_is_not_over() {
     let mut play = Play::new(stage());
     // Gone for less than it takes to clear it.
@@ -426,10 +467,7 @@ fn a_poll_that_no_scan_saw_is_told_by_its_proc() {
         assert_eq!(play.log, [""; 0]);
         titles(&mut play)
     };
-    assert_eq!(
-        play(1_500 * MS, 1),
-        ["long poll: app::write, one poll of 1.50 s"]
-    );
+    assert_eq!(play(1_500 * MS, 1), ["long poll 1.50 s: app::write"]);
     assert_eq!(play(900 * MS, 1), [""; 0]);
     // It only waited for a poll of another proc.
     assert_eq!(play(1_500 * MS, 0), [""; 0]);

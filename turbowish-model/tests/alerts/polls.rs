@@ -47,8 +47,8 @@ fn a_poll_that_does_not_return_is_seen_while_it_lasts() {
     assert_eq!(
         play.log,
         [
-            "250 + alert long poll: app::write, in one poll for 250ms+",
-            "1000 + alert blocked worker w0: app::write in one poll for 1.00 s+",
+            "250 + alert long poll 250ms+: app::write",
+            "1000 + alert blocked worker w0 1.00 s+: app::write in one poll",
             "1000 - long_poll",
         ]
     );
@@ -57,7 +57,7 @@ fn a_poll_that_does_not_return_is_seen_while_it_lasts() {
     };
     assert_eq!(
         alert.title,
-        "blocked worker w0: app::write in one poll for 6.00 s+"
+        "blocked worker w0 6.00 s+: app::write in one poll"
     );
     assert_eq!(
         alert.fixes,
@@ -79,8 +79,8 @@ fn a_first_poll_that_does_not_return() {
         |stage| hog(stage, 2, 1),
         3_000,
         &[
-            "250 + alert long poll: app::write, in one poll for 250ms+",
-            "1000 + alert never yields: hog has been in its first poll for 1.00 s+, in app::write",
+            "250 + alert long poll 250ms+: app::write",
+            "1000 + alert never yields 1.00 s+: hog in its first poll, in app::write",
             "1000 - long_poll",
         ],
     );
@@ -95,10 +95,10 @@ fn all_workers_at_once_are_one_alert() {
         stage.situation.heartbeat = Some(START);
     };
     let all = [
-        "250 + alert long poll: app::write, in one poll for 250ms+",
-        "1000 + alert blocked worker w0: app::write in one poll for 1.00 s+",
+        "250 + alert long poll 250ms+: app::write",
+        "1000 + alert blocked worker w0 1.00 s+: app::write in one poll",
         "1000 - long_poll",
-        "1250 + alert blocked workers: all 2 are in one poll each, app::write for 1.25 s+; nothing else was polled",
+        "1250 + alert blocked workers 1.25 s+: all 2 are in one poll each, app::write; nothing else was polled",
         "2000 - blocked_worker",
     ];
     check_still(|stage| build(stage, 7), 5_000, &all);
@@ -187,7 +187,7 @@ const HELD: &str = "A poll must return quickly: w0 runs no other task until this
 #[test]
 fn a_poll_that_the_machine_does_not_run_is_no_long_poll() {
     let delayed = [
-        "1000 + alert blocked worker w0: the kernel did not run it for 900ms+ of a poll of 1.00 s+, in app::write",
+        "1000 + alert blocked worker w0 1.00 s+: the kernel did not run it for 900ms+ of one poll, in app::write",
     ];
     let why = "A poll must return quickly: w0 runs no other task until this one returns. \
                The kernel did not run w0 for 3.60 s+ of this poll: more threads want to run than there are cores, or the \
@@ -201,8 +201,8 @@ fn a_poll_that_the_machine_does_not_run_is_no_long_poll() {
 
 #[test]
 fn a_poll_that_is_long_by_itself_is_told_with_its_run_delay() {
-    let long = "250 + alert long poll: app::write, in one poll for 250ms+";
-    let blocked = "1000 + alert blocked worker w0: app::write in one poll for 1.00 s+";
+    let long = "250 + alert long poll 250ms+: app::write";
+    let blocked = "1000 + alert blocked worker w0 1.00 s+: app::write in one poll";
     let log = [long, blocked, "1000 - long_poll"];
     let check = |percent, why: &str| {
         check_run_delay(7, 2_000, kept_waiting(0, percent, 0), &log, why, 2);
@@ -213,8 +213,7 @@ fn a_poll_that_is_long_by_itself_is_told_with_its_run_delay() {
     check(10, &told("200ms"));
     check(50, &told("1.00 s"));
     // What is left is a second and more.
-    let still =
-        "1000 + alert never yields: hog has been in its first poll for 1.00 s+, in app::write";
+    let still = "1000 + alert never yields 1.00 s+: hog in its first poll, in app::write";
     let why = "hog has not returned from its first poll. It has not reached an await that was pending, and its worker runs no other \
                task. The kernel did not run w0 for 800ms+ of this poll.";
     let log = [long, still, "1000 - long_poll"];
@@ -231,8 +230,8 @@ fn a_poll_that_is_long_by_itself_is_told_with_its_run_delay() {
 #[test]
 fn run_delay_before_the_poll_was_seen_is_not_its_own() {
     let log = [
-        "250 + alert long poll: app::write, in one poll for 250ms+",
-        "1000 + alert blocked worker w0: app::write in one poll for 1.00 s+",
+        "250 + alert long poll 250ms+: app::write",
+        "1000 + alert blocked worker w0 1.00 s+: app::write in one poll",
         "1000 - long_poll",
     ];
     // Seven seconds before, and the system tells nothing; another worker; another poll.
@@ -262,7 +261,7 @@ fn run_delay_before_the_poll_was_seen_is_not_its_own() {
     assert!(
         play.last[0]
             .title
-            .contains("for 1.50 s+ of a poll of 1.50 s+"),
+            .contains(" 1.50 s+: the kernel did not run it for 1.50 s+ of one poll"),
         "{}",
         play.last[0].title
     );
@@ -319,7 +318,7 @@ fn finished_polls_that_were_long() {
         30_000,
         grows(11, 38_400_000),
         &[
-            "0 + warning long poll: app::write, 11 polls > 10ms, longest 38.4ms",
+            "0 + warning long poll 38.4ms: app::write, 11 polls > 10ms",
             "21000 - long_poll",
         ],
     );
@@ -344,7 +343,7 @@ fn finished_polls_that_were_long() {
     check_still(
         polls(3, 100 * MS),
         9_000,
-        &["0 + alert long poll: app::write, 3 polls > 10ms, longest 100ms"],
+        &["0 + alert long poll 100ms: app::write, 3 polls > 10ms"],
     );
 }
 
@@ -363,10 +362,7 @@ fn finished_polls_are_told_with_the_run_delay_of_the_workers() {
         let [alert]: &[Alert] = &play.last else {
             panic!("{:?}", play.last);
         };
-        assert_eq!(
-            alert.title,
-            "long poll: app::write, 11 polls > 10ms, longest 40.0ms"
-        );
+        assert_eq!(alert.title, "long poll 40.0ms: app::write, 11 polls > 10ms");
         let why = "A poll must return quickly: its worker runs no other task until then.";
         assert_eq!(alert.why, format!("{why}{expected}"));
         assert_eq!(alert.fixes.len(), 1);
@@ -398,7 +394,7 @@ fn thresholds_can_be_set() {
     play.until(0, |_, _| ());
     assert_eq!(
         play.log,
-        ["0 + warning long poll: app::write, 2 polls > 10ms, longest 15.0ms"]
+        ["0 + warning long poll 15.0ms: app::write, 2 polls > 10ms"]
     );
 }
 
@@ -519,9 +515,9 @@ fn ready_tasks_that_others_are_polled_before() {
         2_000,
         others(10),
         &[
-            "250 + alert long poll: app::write, in one poll for 250ms+",
+            "250 + alert long poll 250ms+: app::write",
             "500 + warning starvation: 2 tasks ready but not polled, ready-1 for 500ms",
-            "1000 + alert blocked worker w0: app::write in one poll for 1.00 s+",
+            "1000 + alert blocked worker w0 1.00 s+: app::write in one poll",
             "1000 - long_poll",
             "1000 - starvation",
         ],

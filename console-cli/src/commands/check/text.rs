@@ -69,7 +69,7 @@ fn broken(outcome: &Outcome) -> String {
     }
 }
 
-/// `warning: long poll: kv::snapshot::write, 44 polls > 10ms (turbowish explain long-poll)`
+/// `warning: long poll 38.4ms: kv::snapshot::write, 44 polls > 10ms (turbowish explain long-poll)`
 fn alert(alert: &Alert) -> String {
     format!(
         "{}: {} ({})",

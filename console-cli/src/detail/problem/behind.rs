@@ -52,7 +52,13 @@ const fn label(lines: &[String]) -> &'static str {
 fn places(alert: &Alert, around: &AlertContext<'_>, asleep: bool) -> Vec<String> {
     let waits = alert.behind.waits.iter();
     let waits: Vec<&BehindWait> = waits.filter(|wait| wait.asleep == asleep).collect();
-    let counts = waits.iter().map(|wait| units::count(wait.tasks));
+    // Some may only be counted: where they stand is not known, it may be here.
+    let known: u64 = waits.iter().map(|wait| wait.tasks).sum();
+    let least = match known < alert.behind_count() {
+        true if !asleep => "+",
+        _ => "",
+    };
+    let counts = waits.iter().map(|wait| units::count(wait.tasks) + least);
     let counts: Vec<String> = counts.collect();
     let widest = counts.iter().map(|count| text::width(count)).max();
     let line = |(wait, count): (&&BehindWait, &String)| {

@@ -1,4 +1,4 @@
-//! An alert that is over: when it ended, and the last times that it was active.
+//! The last times that an alert was active; of one that is over, when it ended.
 
 use turbowish_model::snapshot::alert::{Alert, Occurrence};
 use turbowish_model::snapshot::units;
@@ -10,14 +10,23 @@ use crate::detail::rich_line::RichLine;
 /// last ones, the newest first.
 pub(super) fn lines(alert: &Alert, around: &AlertContext<'_>) -> Vec<RichLine> {
     let Some(ago) = around.ended_ago_ns.map(|ns| around.time(ns)) else {
-        return Vec::new();
+        return before(alert, around);
+    };
+    // What the view tells is then about another time than its head.
+    let ago = match alert.last_time() {
+        None => format!("{ago} ago"),
+        Some(_) => format!(
+            "{ago} ago, told as at its worst: at {}, {}",
+            units::time_of_day(alert.began_unix_ns, around.utc_offset_s),
+            around.time(alert.held_ns)
+        ),
     };
     let text = match alert.times {
-        0 | 1 => format!("{ago} ago"),
-        n if alert.recent.is_empty() => format!("{ago} ago; active {} times", units::count(n)),
-        n if alert.recent.len() as u64 == n => format!("{ago} ago; active {n} times:"),
+        0 | 1 => ago,
+        n if alert.recent.is_empty() => format!("{ago}; active {} times", units::count(n)),
+        n if alert.recent.len() as u64 == n => format!("{ago}; active {n} times:"),
         n => format!(
-            "{ago} ago; active {} times, the last {} and the longest:",
+            "{ago}; active {} times, the last {} and the longest:",
             units::count(n),
             alert.recent.len().saturating_sub(1)
         ),
@@ -26,6 +35,18 @@ pub(super) fn lines(alert: &Alert, around: &AlertContext<'_>) -> Vec<RichLine> {
     if alert.times > 1 {
         lines.extend(times(&alert.recent, around));
     }
+    lines.into_iter().map(RichLine::from).collect()
+}
+
+/// ` BEFORE  active 3 times before:` of an active alert, with a line for each of the last ones.
+fn before(alert: &Alert, around: &AlertContext<'_>) -> Vec<RichLine> {
+    let text = match alert.times {
+        0 | 1 => return Vec::new(),
+        2 => "active once before:".to_owned(),
+        n => format!("active {} times before:", units::count(n - 1)),
+    };
+    let mut lines = around.labelled(" BEFORE  ", &text);
+    lines.extend(times(&alert.recent, around));
     lines.into_iter().map(RichLine::from).collect()
 }
 

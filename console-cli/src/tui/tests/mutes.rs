@@ -31,7 +31,7 @@ fn a_muted_alert_leaves_the_banner_and_comes_last() {
     assert!(screen_of.contains("\n>  muted 10m00s"), "{screen_of}");
     let told = banner(&mut state);
     assert!(
-        told.starts_with("! 1 warning, 1 muted  long poll: "),
+        told.starts_with("! 1 warning, 1 muted  long poll 38.4ms: "),
         "{told}"
     );
     let rows: Vec<String> = (7..9).map(|at| line(&state, at)).collect();

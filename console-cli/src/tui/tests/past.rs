@@ -1,6 +1,6 @@
 //! Alerts that are over: where they are told, how, and which key opens them.
 
-use turbowish_model::snapshot::alert::Alert;
+use turbowish_model::snapshot::alert::{Alert, Occurrence};
 
 use super::alerts::{deadlock, long_poll, stall};
 use super::fixture::{AT, SECOND, alarmed, arrives, attached, press, screen, until, with};
@@ -35,6 +35,35 @@ fn screens() {
     check_sizes("past_record", &over, "!");
     let all = [stall(AT), deadlock(), earlier()];
     check_sizes("past_and_active", &all, "5 j");
+    check_sizes("past_worst", &[worst(), long_poll()], "5");
+    check_sizes("past_worst_record", &[worst(), long_poll()], "!");
+    check_sizes("past_again", &[again()], "!");
+}
+
+/// It came once more, and that time was less severe. More tasks waited than are listed.
+fn worst() -> Alert {
+    let mut alert = stall(AT);
+    alert.times += 1;
+    alert.last_unix_ns = Some(AT - 8 * SECOND);
+    alert.recent.push(Occurrence {
+        began_unix_ns: AT - 9 * SECOND,
+        held_ns: SECOND,
+        behind_count: 0,
+    });
+    alert.behind.unlisted = 44;
+    alert
+}
+
+/// It is active for the third time.
+fn again() -> Alert {
+    let mut alert = Alert {
+        holds: true,
+        ended_unix_ns: None,
+        last_unix_ns: None,
+        ..stall(AT)
+    };
+    alert.recent.pop();
+    alert
 }
 
 fn line(state: &State, at: usize) -> String {
@@ -56,11 +85,11 @@ fn the_alert_line_has_a_forecast() {
     );
     check(
         &[earlier()],
-        " no alerts, 1 resolved  5m00s ago: long poll: ..write, 44 polls > 10ms, longes..",
+        " no alerts, 1 resolved  5m00s ago: long poll 38.4ms: ..write, 44 polls > 10ms",
     );
     check(
         &[long_poll()],
-        "! 1 warning  long poll: kv::snapshot::write, 44 polls > 10ms, longest 38.4ms",
+        "! 1 warning  long poll 38.4ms: kv::snapshot::write, 44 polls > 10ms",
     );
 }
 
@@ -74,11 +103,11 @@ fn the_alert_line_counts_them_apart() {
     };
     check(
         &[earlier()],
-        " no alerts, 1 resolved  5m00s ago: long poll: ..write, 44 polls > 10ms, longes..",
+        " no alerts, 1 resolved  5m00s ago: long poll 38.4ms: ..write, 44 polls > 10ms",
     );
     check(
         &[earlier(), stall(AT)],
-        " no alerts, 2 resolved  42.0 s ago: blocked worker w1: ..run in one poll for 1..",
+        " no alerts, 2 resolved  42.0 s ago: blocked worker w1 1.50 s: ..run in one poll",
     );
     check(
         &[stall(AT), deadlock()],
@@ -87,11 +116,15 @@ fn the_alert_line_counts_them_apart() {
     // What is over was worse than what is active.
     check(
         &[stall(AT), long_poll()],
-        "! 1 active, 1 resolved  42.0 s ago: blocked worker w1: ..run in one poll for 1..",
+        "! 1 active: long poll  42.0 s ago: blocked worker w1 1.50 s: ..run in one poll",
+    );
+    check(
+        &[stall(AT), earlier(), long_poll(), long_poll()],
+        "! 2 active: long poll +1  42.0 s ago: blocked worker w1 1.50 s: ..run in one p..",
     );
     check(
         &[earlier(), long_poll()],
-        "! 1 active, 1 resolved  long poll: ..write, 44 polls > 10ms, longest 38.4ms",
+        "! 1 active, 1 resolved  long poll 38.4ms: kv::snapshot::write, 44 polls > 10ms",
     );
 }
 

@@ -96,7 +96,7 @@ fn the_alert_line_counts_and_names_the_worst() {
     );
     check(
         vec![long_poll()],
-        "! 1 warning  long poll: kv::snapshot::write, 44 polls > 10ms, longest 38.4ms",
+        "! 1 warning  long poll 38.4ms: kv::snapshot::write, 44 polls > 10ms",
     );
     let note = Alert {
         severity: Severity::Note,
@@ -104,7 +104,7 @@ fn the_alert_line_counts_and_names_the_worst() {
     };
     check(
         vec![note],
-        "- 1 note  long poll: kv::snapshot::write, 44 polls > 10ms, longest 38.4ms",
+        "- 1 note  long poll 38.4ms: kv::snapshot::write, 44 polls > 10ms",
     );
 }
 

@@ -264,7 +264,7 @@ fn the_worst_things_are_stepped_through() {
 fn stepping_leaves_the_line_of_alerts_alone() {
     let mut state = alarmed(SIZE, vec![long_poll()]);
     press(&mut state, "n n");
-    assert!(line(&state, 1).starts_with("! 1 warning  long poll: "));
+    assert!(line(&state, 1).starts_with("! 1 warning  long poll 38.4ms: "));
     until(&mut state, 2);
     arrives(&mut state, with(vec![deadlock()]));
     assert!(line(&state, 1).starts_with("X 1 alert  deadlock: "));
@@ -441,6 +441,6 @@ fn a_longest_poll_that_passed_no_await_is_explained() {
     arrives(&mut state, snapshot);
     press(&mut state, "Enter");
     let screen = screen(&state);
-    let told = "before its first await, or after one that is not known";
+    let told = "from its beginning on, or from an await that is not known";
     assert!(screen.contains(told), "{screen}");
 }

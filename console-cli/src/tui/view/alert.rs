@@ -38,8 +38,8 @@ pub(super) fn draw_alone(state: &State, frame: &mut Frame<'_>, screen: &ScreenLa
     put(frame, screen.alert, 0, line);
 }
 
-/// `X 1 alert  deadlock: conn:51022, repl-1, snapshot wait in a cycle, 41.2 s`; if others are over,
-/// `! 2 active, 1 resolved  42.0 s ago: blocked worker w1: …`.
+/// `X 1 alert  deadlock: conn:51022, repl-1, snapshot wait in a cycle, 41.2 s`; if a worse one is
+/// over, `! 1 active: task leak, 1 resolved  42.0 s ago: blocked worker w1 1.50 s: ..run in one..`.
 fn alerts(state: &State) -> Line<'static> {
     let lost = lost(state);
     let active = state.heard().next();
@@ -51,31 +51,47 @@ fn alerts(state: &State) -> Line<'static> {
         n => format!(", {n} muted"),
     };
     let resolved = state.all_alerts().len() - state.alerts().count();
+    let first = state.headline();
     let (counts, style) = match active {
-        None => (
-            format!(" no alerts{muted}{}", also_resolved(resolved)),
-            Style::default(),
-        ),
+        None => (format!(" no alerts{muted}"), Style::default()),
         Some(worst) => {
             let (mark, role) = mark(worst.severity);
             let counts = match resolved {
                 0 => column::severity_counts(state.heard()),
-                _ => format!("{} active", state.heard().count()),
+                _ => active_ones(state, worst, first),
             };
-            (
-                format!("{mark} {counts}{muted}{}", also_resolved(resolved)),
-                state.look.palette.style(role),
-            )
+            let style = state.look.palette.style(role);
+            (format!("{mark} {counts}{muted}"), style)
         }
     };
-    let named = match (state.headline(), state.visit.forecast) {
+    let named = match (first, state.visit.forecast) {
         (Some(named), _) => format!("  {}", sentence(state, named)),
         (None, Some(forecast)) => format!("; {forecast}"),
         (None, None) => String::new(),
     };
-    let room = usize::from(state.size.0).saturating_sub(counts.len());
-    let named = text::fit_sentence(&named, room);
+    let room = usize::from(state.size.0);
+    let mut counts = counts + &also_resolved(resolved);
+    // The sentence says of the worst one that it is over.
+    let says_so = active.is_some() && first.is_some_and(Alert::is_over);
+    if says_so && counts.len() + text::width(&named) > room {
+        counts = counts.replacen(&also_resolved(resolved), "", 1);
+    }
+    let named = text::fit_sentence(&named, room.saturating_sub(counts.len()));
     Line::from(vec![Span::styled(counts, style), Span::raw(named)])
+}
+
+/// `2 active`; `2 active: task leak +1` if the sentence after it is about one that is over and was
+/// worse.
+fn active_ones(state: &State, worst: &Alert, first: Option<&Alert>) -> String {
+    let count = state.heard().count();
+    if !first.is_some_and(Alert::is_over) {
+        return format!("{count} active");
+    }
+    let more = match count {
+        0 | 1 => String::new(),
+        n => format!(" +{}", n - 1),
+    };
+    format!("{count} active: {}{more}", worst.pitfall.title())
 }
 
 fn also_resolved(count: usize) -> String {
@@ -85,16 +101,10 @@ fn also_resolved(count: usize) -> String {
     }
 }
 
-/// `42.0 s ago: blocked worker w1: …` of an alert that is over, as the counts before it say.
+/// `42.0 s ago: blocked worker w1 …` of an alert that is over.
 fn sentence(state: &State, alert: &Alert) -> String {
     let at = state.shown.as_ref().map_or(0, |shown| shown.at_unix_ns);
-    match alert.ended_ago(at) {
-        None => alert.title.clone(),
-        Some(ago) => {
-            let ago = units::duration(ago, state.look.glyphs.micro);
-            format!("{ago} ago: {}", alert.title)
-        }
-    }
+    alert.dated_title(at, state.look.glyphs.micro)
 }
 
 /// The letter and the role of a severity.

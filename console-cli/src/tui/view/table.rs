@@ -172,10 +172,13 @@ fn cell(column: &Placed, value: &Value<'_>, style: Style) -> String {
         Shown::Full
     };
     let printed = value.print(Style { places, ..style });
-    if let Value::Names(names) = value
-        && text::width(&printed) > room
-    {
-        return text::left(&text::fit_names(names, room), room);
+    let names = match value {
+        Value::Names(names) => Some((names, 0)),
+        Value::FirstNames(names, more) => Some((names, *more)),
+        _ => None,
+    };
+    if let Some((names, more)) = names.filter(|_| text::width(&printed) > room) {
+        return text::left(&text::fit_names(names, more, room), room);
     }
     match column.face.unit {
         Unit::Text => text::left(&text::fit(&printed, room), room),

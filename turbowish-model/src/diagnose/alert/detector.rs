@@ -86,9 +86,12 @@ impl Detector {
     }
 
     /// The alerts that are over at an instant not before the last scan, in the table's own order.
+    /// One that is active again is not among them: the active alert counts its times.
     pub fn past(&mut self, now: u64) -> Vec<Alert> {
         self.past.expire(now);
-        self.past.alerts()
+        let raised = self.entries.values().filter(|entry| entry.raised);
+        let active: Vec<Alert> = raised.map(|entry| entry.finding.alert.clone()).collect();
+        self.past.alerts(&active)
     }
 
     /// Number of alerts of the last ten minutes that are over and had no room.
@@ -259,6 +262,7 @@ impl Detector {
     fn alerts(&self, now: u64) -> Vec<Alert> {
         let raised = self.entries.iter().filter(|(_, entry)| entry.raised);
         let mut alerts: Vec<Alert> = raised.map(|(_, entry)| entry.alert(now)).collect();
+        self.past.tell_earlier(&mut alerts);
         // Ties are ordered by identity: the entries are in that order, and the sort is stable.
         sorting::by_key(&mut alerts, |alert| {
             (alert.severity, alert.pitfall, alert.since)

@@ -133,9 +133,31 @@ impl Past {
         }
     }
 
-    /// The entries in the table's own order.
-    pub(super) fn alerts(&self) -> Vec<Alert> {
+    /// Adds the earlier times of alerts that are active again.
+    pub(super) fn tell_earlier(&self, active: &mut [Alert]) {
+        for alert in active {
+            if let Some(earlier) = self.again(alert) {
+                alert.times = alert.times.saturating_add(earlier.alert.times);
+                alert.recent.clone_from(&earlier.alert.recent);
+            }
+        }
+    }
+
+    /// The entry that a new end of this alert would be added to, unless that was more severe: then
+    /// the alert does not stand for it.
+    fn again(&self, active: &Alert) -> Option<&PastAlert> {
+        let sameness = Sameness::of(active);
+        let mut entries = self.entries.iter();
+        let same = entries.find(|entry| entry.sameness == sameness)?;
+        (active.severity <= same.alert.severity).then_some(same)
+    }
+
+    /// The entries in the table's own order, without those that are `active` again.
+    pub(super) fn alerts(&self, active: &[Alert]) -> Vec<Alert> {
+        let again = active.iter().filter_map(|alert| self.again(alert));
+        let again: Vec<&Sameness> = again.map(|entry| &entry.sameness).collect();
         let entries = self.entries.iter();
+        let entries = entries.filter(|entry| !again.contains(&&entry.sameness));
         let mut alerts: Vec<Alert> = entries.map(|entry| entry.alert.clone()).collect();
         sorting::by_key(&mut alerts, worst_first);
         alerts
@@ -289,11 +311,7 @@ pub(super) fn unseen(scan: &Scan<'_>) -> Vec<Alert> {
     });
     procs
         .map(|proc| {
-            let title = alloc::format!(
-                "long poll: {}, one poll of {}",
-                proc.path,
-                time(proc.longest_ns)
-            );
+            let title = alloc::format!("long poll {}: {}", time(proc.longest_ns), proc.path);
             let since = scan.now().saturating_sub(proc.longest_ns);
             let finding = Finding::new(Pitfall::LongPoll, since)
                 .of_proc(&proc.path)

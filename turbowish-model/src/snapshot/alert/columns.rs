@@ -36,7 +36,7 @@ static COLUMNS: [Column<Alert>; 14] = [
     Heading::new("began", "BEGAN", Text)
         .width(8)
         .rank(0)
-        .meaning("time of day at which it began")
+        .meaning("time of day at which it began; of several times the last")
         .fields(&["began_unix_ns"])
         .read(|row, context| Value::Clock(row.began_at(context.at_unix_ns))),
     Heading::new("for", "FOR", Duration)
@@ -44,7 +44,7 @@ static COLUMNS: [Column<Alert>; 14] = [
         .rank(0)
         .meaning("how long it has been active, or was; of several times the last")
         .fields(&["since_ns"])
-        .read(|row, _| Value::Duration(row.held_ns)),
+        .read(|row, _| Value::Duration(row.lasted_ns())),
     Heading::new("behind", "BEHIND", Count)
         .width(6)
         .rank(0)
@@ -54,18 +54,16 @@ static COLUMNS: [Column<Alert>; 14] = [
     Heading::new("ended", "ENDED", Duration)
         .width(6)
         .rank(1)
-        .meaning("how long ago it ended; blank while it is active")
+        .meaning("how long ago it ended, the last time; blank while it is active")
         .fields(&["over", "ended_unix_ns", "last_unix_ns"])
         .read(|row, context| {
-            let ended = row.ended_unix_ns;
-            ended.map_or(Value::Blank, |at| {
-                Value::Duration(context.at_unix_ns.saturating_sub(at))
-            })
+            let ago = row.ended_ago(context.at_unix_ns);
+            ago.map_or(Value::Blank, Value::Duration)
         }),
     Heading::new("times", "TIMES", Count)
         .width(5)
         .rank(2)
-        .meaning("how often it was active; one that is over is listed once")
+        .meaning("how often it was active; what comes again is listed once")
         .fields(&["times"])
         .read(|row, _| Value::Count(row.times.max(1))),
     Heading::new("docs", "DOCS", Text)

@@ -405,7 +405,7 @@ fn cells_of_a_resource() {
         ("wait_p50", "1.00µs"),
         ("hold_p99", "-"),
         ("by", "conn-1"),
-        ("waiting", "conn-2, ?"),
+        ("waiting", "conn-2, ? and 46 more"),
         ("site", "src/db.rs:21"),
         ("in", "400"),
         ("out", "400"),
@@ -462,6 +462,10 @@ fn a_cell_names_some_and_counts_the_others() {
     assert_eq!(print(2), "t0, t1");
     assert_eq!(print(9), "t0, t1, t2, t3, t4, t5, t6, t7, t8");
     assert_eq!(print(126), "t0, t1, t2, t3, t4, t5, t6, t7 and 118 more");
+    let first = Value::first_names(["t0", "t1"].map(Into::into).into_iter(), 401);
+    assert_eq!(first.print(Style::default()), "t0, t1 and 399 more");
+    let all = Value::first_names(["t0", "t1"].map(Into::into).into_iter(), 2);
+    assert_eq!(all, names(2));
     let SortKey::Text(all, _) = names(126).sort_key() else {
         panic!("no text");
     };

@@ -22,6 +22,8 @@ pub enum Value<'a> {
     },
     /// Several names, in order.
     Names(Vec<Cow<'a, str>>),
+    /// The first of several names, in order, and the number of those that are not among them.
+    FirstNames(Vec<Cow<'a, str>>, u64),
     /// Amount of a resource in use: `1/1`, `50/1000`; without a capacity only the level.
     Fill {
         /// Amount held, or number of items inside.
@@ -163,6 +165,21 @@ impl<'a> Value<'a> {
         }
     }
 
+    /// The first of `all` names; blank if none is listed.
+    #[must_use]
+    pub(in crate::snapshot) fn first_names(
+        names: impl Iterator<Item = Cow<'a, str>>,
+        all: u64,
+    ) -> Self {
+        match Self::names(names) {
+            Self::Names(names) if all > names.len() as u64 => {
+                let more = all - names.len() as u64;
+                Self::FirstNames(names, more)
+            }
+            value => value,
+        }
+    }
+
     /// The number in the value's own unit; the share of a fill; the mean of a trend in billionths.
     /// `None` if the value is no number.
     #[must_use]
@@ -197,7 +214,8 @@ impl<'a> Value<'a> {
         match self {
             Self::Text(text) => text.to_string(),
             Self::Ranked { word, .. } => (*word).to_string(),
-            Self::Names(names) => listed(names),
+            Self::Names(names) => listed(names, 0),
+            Self::FirstNames(names, more) => listed(names, *more),
             Self::Fill { level, capacity } => match capacity {
                 Some(all) => format!("{}/{}", units::count(*level), units::count(*all)),
                 None => units::count(*level),
@@ -232,7 +250,7 @@ impl<'a> Value<'a> {
         match self {
             Self::Text(words) => text(words.to_string(), 0),
             Self::Ranked { rank, .. } => text(String::new(), *rank),
-            Self::Names(names) => text(names.join(", "), 0),
+            Self::Names(names) | Self::FirstNames(names, _) => text(names.join(", "), 0),
             Self::Place { file, line } => text((*file).to_string(), *line),
             Self::Clock(unix_ns) => SortKey::Number(*unix_ns),
             Self::Signed(n) if *n < 0 => SortKey::Negative(*n),
@@ -244,17 +262,18 @@ impl<'a> Value<'a> {
 /// Maximum number of names that a cell prints. Sorting, filters and JSON use all of them.
 const NAMED: usize = 8;
 
-/// `repl-1, repl-2`; of many names the first ones, and the number of the others.
-fn listed(names: &[Cow<'_, str>]) -> String {
+/// `repl-1, repl-2`; of many names the first ones, and the number of the others, of which `more`
+/// are not in the list.
+fn listed(names: &[Cow<'_, str>], more: u64) -> String {
     // One more name takes no more space than the words for it.
-    if names.len() <= NAMED + 1 {
+    if more == 0 && names.len() <= NAMED + 1 {
         return names.join(", ");
     }
-    let (first, rest) = names.split_at(NAMED);
+    let (first, rest) = names.split_at(names.len().min(NAMED));
     format!(
         "{} and {} more",
         first.join(", "),
-        units::count(rest.len() as u64)
+        units::count(more.saturating_add(rest.len() as u64))
     )
 }
 

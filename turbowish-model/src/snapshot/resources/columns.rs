@@ -81,10 +81,11 @@ static COLUMNS: [Column<ResourceRow>; 18] = [
         .width(12)
         .rank(1)
         .meaning("tasks that wait for it, in order; ?: external")
-        .fields(&["waiters"])
+        .fields(&["waiters", "waiter_count"])
         .read(|row, _| {
             let waiters = row.waiters.iter();
-            Value::names(waiters.map(|waiter| known(waiter.task.as_deref())))
+            let names = waiters.map(|waiter| known(waiter.task.as_deref()));
+            Value::first_names(names, row.waiter_count)
         }),
     Heading::new("will", "WILL", Count)
         .width(5)

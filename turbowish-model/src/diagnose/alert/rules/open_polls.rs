@@ -156,24 +156,18 @@ fn behind(mut finding: Finding, scan: &Scan<'_>, open: &Open<'_>) -> Finding {
         alone || by.is_some_and(|(by, wake)| by.name == wake.by)
     };
     let mut waiting: Vec<&Task> = scan.tasks().filter(stands).filter(own).collect();
-    let holds = |resource: &&Resource| {
-        let only = |holder: &HoldingTask| matches!(holder.role, Role::Lock | Role::Write);
-        let by = |holder: &HoldingTask| open.task.is_some_and(|it| holder.task == Some(it.id));
-        let mut holders = resource.holders.iter();
-        holders.any(|holder| only(holder) && by(holder))
-    };
-    let mut held_now: Vec<&Resource> = scan.situation.resources.iter().filter(holds).collect();
-    sorting::by_key(&mut held_now, |resource| {
-        (resource.name.clone(), resource.id)
-    });
-    for resource in held_now {
+    // There may be very many: those that are not listed are known by number.
+    let mut unlisted = 0;
+    for resource in held_now(scan, open) {
         let waiters = resource.waiters.iter();
+        let more = resource.waiting.saturating_sub(waiters.len() as u64);
+        unlisted += more;
         let unserved = waiters.filter(|waiter| waiter.woken.is_none());
         let unserved: Vec<&Task> = unserved
             .filter_map(|waiter| scan.task(waiter.task))
             .collect();
         finding = finding.with_resource(resource);
-        let held = held(&resource.name, unserved.len());
+        let held = held(&resource.name, more + unserved.len() as u64);
         finding.alert.why.push_str(&held);
         waiting.extend(unserved);
     }
@@ -190,10 +184,24 @@ fn behind(mut finding: Finding, scan: &Scan<'_>, open: &Open<'_>) -> Finding {
         finding.alert.why.push_str(&why);
     }
     finding.alert.behind.tasks = waiting.into_iter().map(task_party).collect();
+    finding.alert.behind.unlisted = unlisted;
     if finding.alert.unpolled_ns > 0 && finding.alert.behind_count() == 0 {
         finding.alert.title.push_str("; nothing else was polled");
     }
     finding
+}
+
+/// What the poll's task holds and no other task can get meanwhile, by name.
+fn held_now<'a>(scan: &Scan<'a>, open: &Open<'_>) -> Vec<&'a Resource> {
+    let holds = |resource: &&Resource| {
+        let only = |holder: &HoldingTask| matches!(holder.role, Role::Lock | Role::Write);
+        let by = |holder: &HoldingTask| open.task.is_some_and(|it| holder.task == Some(it.id));
+        let mut holders = resource.holders.iter();
+        holders.any(|holder| only(holder) && by(holder))
+    };
+    let mut held: Vec<&Resource> = scan.situation.resources.iter().filter(holds).collect();
+    sorting::by_key(&mut held, |resource| (resource.name.clone(), resource.id));
+    held
 }
 
 /// Why nothing else runs though other workers are free: nothing is woken.
@@ -211,11 +219,11 @@ fn unwoken(scan: &Scan<'_>, open: &Open<'_>) -> Option<String> {
 }
 
 /// ` It holds mutex db; 3 tasks wait for it.`
-fn held(name: &str, waiting: usize) -> String {
+fn held(name: &str, waiting: u64) -> String {
     let waiting = match waiting {
         0 => String::new(),
         1 => String::from("; 1 task waits for it"),
-        n => format!("; {n} tasks wait for it"),
+        n => format!("; {} wait for it", words::many(n, "task")),
     };
     format!(" It holds {name}{waiting}.")
 }
@@ -248,11 +256,7 @@ fn unpolled(scan: &Scan<'_>, open: &Open<'_>) -> u64 {
 }
 
 fn long_poll_now(open: &Open<'_>, limit: u64) -> Finding {
-    let title = format!(
-        "long poll: {}, in one poll for {}+",
-        open.proc,
-        time(open.age)
-    );
+    let title = format!("long poll {}+: {}", time(open.age), open.proc);
     let mut finding = Finding::new(Pitfall::LongPoll, open.poll.since).of_proc(open.proc);
     finding.alert.severity = Severity::Alert;
     if let Some(task) = open.task {
@@ -268,9 +272,9 @@ fn long_poll_now(open: &Open<'_>, limit: u64) -> Finding {
 
 fn never_yields(open: &Open<'_>, task: &Task, limit: u64) -> Finding {
     let title = format!(
-        "never yields: {} has been in its first poll for {}+, in {}",
-        task.name,
+        "never yields {}+: {} in its first poll, in {}",
         time(open.age),
+        task.name,
         open.proc
     );
     let finding = Finding::new(Pitfall::NeverYields, open.poll.since)
@@ -286,16 +290,16 @@ fn blocked_worker(open: &Open<'_>, limit: u64) -> Finding {
     let worker = &open.worker.name;
     let title = if open.is_run_delay(limit) {
         format!(
-            "blocked worker {worker}: the kernel did not run it for {}+ of a poll of {}+, in {}",
-            time(open.run_delay),
+            "blocked worker {worker} {}+: the kernel did not run it for {}+ of one poll, in {}",
             time(open.age),
+            time(open.run_delay),
             open.proc
         )
     } else {
         format!(
-            "blocked worker {worker}: {} in one poll for {}+",
-            open.proc,
-            time(open.age)
+            "blocked worker {worker} {}+: {} in one poll",
+            time(open.age),
+            open.proc
         )
     };
     let mut finding = Finding::new(Pitfall::BlockedWorker, open.poll.since).of_worker(open.worker);
@@ -376,10 +380,10 @@ fn all_blocked(scan: &Scan<'_>, open: &[Open<'_>], limit: u64) -> Finding {
     finding.subjects = [Subject::Named("all".into())].into();
     let Some(worst) = worst else { return finding };
     let title = format!(
-        "blocked workers: all {} are in one poll each, {} for {}+",
+        "blocked workers {}+: all {} are in one poll each, {}",
+        time(worst.age),
         open.len(),
-        worst.proc,
-        time(worst.age)
+        worst.proc
     );
     let values = [("worker", "no worker"), ("proc", worst.proc)];
     let mut finding = finding

@@ -83,16 +83,17 @@ pub(in crate::diagnose::alert) fn long_polls(scan: &Scan<'_>, found: &mut Vec<Fi
             continue;
         }
         let polls = if slow == 1 { "poll" } else { "polls" };
-        let mut title = format!(
-            "long poll: {}, {} {polls} > {}",
+        // `longest_ns` covers the last seconds only, which may not include the long poll.
+        let longest = match worst > warn {
+            true => format!(" {}", time(worst)),
+            false => String::new(),
+        };
+        let title = format!(
+            "long poll{longest}: {}, {} {polls} > {}",
             proc.path,
             units::count(slow),
             words::threshold(warn)
         );
-        // `longest_ns` covers the last seconds only, which may not include the long poll.
-        if worst > warn {
-            title.push_str(&format!(", longest {}", time(worst)));
-        }
         let mut finding = Finding::undated(Pitfall::LongPoll, scan.now())
             .of_proc(&proc.path)
             .at(&proc.path, None)
