@@ -268,6 +268,98 @@ fn run_delay_before_the_poll_was_seen_is_not_its_own() {
     );
 }
 
+/// A worker is on the processor for so many parts in a hundred of the time, and sleeps or not.
+fn on_the_processor(percent: u64, sleeps: bool) -> impl FnMut(&mut SituationBuilder, u64) {
+    move |stage, ms| {
+        let worker = &mut stage.situation.workers[0];
+        worker.cpu_ns = Some(7 * SECOND + ms * MS / 100 * percent);
+        worker.sleeps = sleeps;
+    }
+}
+
+/// What is said of a worker that has been in one poll for 2 s: why, and the first thing to do.
+fn check_on_the_processor(
+    number: u64,
+    change: impl FnMut(&mut SituationBuilder, u64),
+    why: &str,
+    fix: &str,
+) {
+    let mut stage = SituationBuilder::new();
+    hog(&mut stage, 2, number);
+    let mut play = Play::new(stage);
+    play.until(2_000, change);
+    let [alert]: &[Alert] = &play.last else {
+        panic!("{:?}", play.last);
+    };
+    assert!(alert.why.ends_with(why), "{}", alert.why);
+    assert_eq!(alert.fixes[0], fix);
+    let is_told = alert.why.contains("on the processor");
+    assert_eq!(alert.on_cpu_ns.is_some(), is_told, "{alert:?}");
+    assert_eq!(alert.on_cpu_of_ns > 0, is_told, "{alert:?}");
+}
+
+#[test]
+fn a_poll_that_does_not_return_is_told_with_the_time_on_the_processor() {
+    let code = "between write.rs:97 and the next await";
+    let unknown = format!(
+        "{code}: file I/O or a loop? use spawn_blocking, or yield_now().await every few ms"
+    );
+    let computing = "a long computation or a loop? split it with yield_now().await every few ms, or move it to spawn_blocking";
+    let asleep = "a blocking call? thread::sleep, file or network I/O, a lock or channel of std, join: use the async one, or spawn_blocking";
+    let was = |time| format!("returns. w0 was on the processor for {time} of the last 2.00 s");
+    let check = |percent, sleeps, why: &str, fix: &str| {
+        check_on_the_processor(7, on_the_processor(percent, sleeps), why, fix);
+    };
+    let slept = "it slept or waited in a call of the system.";
+    let fix = format!("{code}: {asleep}");
+    let not = "returns. w0 was not on the processor in the last 2.00 s";
+    check(0, true, &format!("{not}: {slept}"), &fix);
+    check(20, true, &format!("{}: {slept}", was("400ms")), &fix);
+    check(21, true, &format!("{}.", was("420ms")), &unknown);
+    // It may also have waited for a processor.
+    check(0, false, &format!("{not}."), &unknown);
+    check(79, false, &format!("{}.", was("1.58 s")), &unknown);
+    let fix = format!("{code}: {computing}");
+    check(80, false, &format!("{}: it computed.", was("1.60 s")), &fix);
+    check(100, true, &format!("{}: it computed.", was("2.00 s")), &fix);
+    // The first poll of a task.
+    let fix = format!("app::write: {asleep}");
+    check_on_the_processor(1, on_the_processor(0, true), slept, &fix);
+    let fix = format!("app::write: {computing}");
+    check_on_the_processor(1, on_the_processor(99, false), "it computed.", &fix);
+}
+
+#[test]
+fn time_on_the_processor_is_told_only_as_far_as_it_is_known() {
+    let fix = "between write.rs:97 and the next await: file I/O or a loop? use spawn_blocking, or yield_now().await every few ms";
+    // The system tells nothing; it tells it only now, or for less than half of the poll.
+    check_on_the_processor(7, |_, _| (), HELD, fix);
+    for from in [2_000, 1_250] {
+        let late = move |stage: &mut SituationBuilder, ms| {
+            if ms >= from {
+                on_the_processor(0, true)(stage, ms);
+            }
+        };
+        check_on_the_processor(7, late, HELD, fix);
+    }
+    // Nor is it less than before, nor more than the time.
+    let back = |stage: &mut SituationBuilder, ms: u64| {
+        stage.situation.workers[0].cpu_ns = Some(7 * SECOND - ms);
+    };
+    check_on_the_processor(7, back, HELD, fix);
+    let why = "returns. w0 was on the processor for 2.00 s of the last 2.00 s: it computed.";
+    let fix = "between write.rs:97 and the next await: a long computation or a loop? split it with yield_now().await every few ms, or move it to spawn_blocking";
+    check_on_the_processor(7, on_the_processor(200, false), why, fix);
+    // Time in which the machine did not run it is neither sleep nor work.
+    let both = |stage: &mut SituationBuilder, ms: u64| {
+        on_the_processor(45, false)(stage, ms);
+        kept_waiting(0, 50, 0)(stage, ms);
+    };
+    let why = "returns. w0 was on the processor for 900ms of the last 2.00 s: it computed. \
+               The kernel did not run w0 for 1.00 s+ of this poll.";
+    check_on_the_processor(7, both, why, fix);
+}
+
 #[test]
 fn all_workers_that_the_machine_does_not_run() {
     let mut stage = SituationBuilder::new();

@@ -8,7 +8,9 @@ use crate::account::resource::Role;
 use crate::diagnose::alert::asleep;
 use crate::diagnose::alert::finding::{Finding, OngoingPoll, Scan, Subject, task_party};
 use crate::diagnose::alert::limits::Limit;
+use crate::diagnose::alert::memory::ProcessorTime;
 use crate::diagnose::alert::quantity::is_part;
+use crate::diagnose::alert::rules::doing::{self, Doing};
 use crate::diagnose::alert::table::PitfallRule;
 use crate::diagnose::alert::words::{self, time};
 use crate::diagnose::situation::{HoldingTask, OpenPoll, Resource, Task, WorkerThread};
@@ -23,8 +25,10 @@ pub(in crate::diagnose::alert) const NEVER_YIELDS: PitfallRule = PitfallRule {
     hold: Some(Limit::NeverYields),
     why: "{task} has not returned from its first poll. It has not reached an await that was pending, and its worker runs no other task.",
     fixes: &[
-        "{proc}: if it blocks or computes, run it in spawn_blocking or on a dedicated thread",
-        "if it loops, yield_now().await every few ms",
+        "{code}: if it blocks or computes, run it in spawn_blocking or on a dedicated thread",
+        "if {code} loops, yield_now().await every few ms",
+        doing::IF_COMPUTING,
+        doing::IF_ASLEEP,
     ],
     limits: &[Limit::NeverYields],
     ..PitfallRule::new(Pitfall::NeverYields)
@@ -35,14 +39,18 @@ pub(in crate::diagnose::alert) const BLOCKED_WORKER: PitfallRule = PitfallRule {
     hold: Some(Limit::BlockedWorker),
     why: "A poll must return quickly: {worker} runs no other task until this one returns.",
     fixes: &[
-        "between {passed} and the next await: file I/O or a loop? use spawn_blocking, or yield_now().await every few ms",
-        "{proc}: file I/O or a loop? use spawn_blocking, or yield_now().await every few ms",
+        "{code}: file I/O or a loop? use spawn_blocking, or yield_now().await every few ms",
+        doing::IF_COMPUTING,
+        doing::IF_ASLEEP,
         "look into this poll now: turbowish debug --gdb {task}, or D in the console",
         "look into this poll now: attach a debugger to worker {thread}",
     ],
     limits: &[Limit::BlockedWorker],
     ..PitfallRule::new(Pitfall::BlockedWorker)
 };
+
+/// What is most of a time.
+const MOST_PERCENT: u64 = 50;
 
 /// A root poll in progress.
 struct Open<'a> {
@@ -54,6 +62,8 @@ struct Open<'a> {
     age: u64,
     /// Part of the poll's age in which the machine did not run the thread, as far as measured.
     run_delay: u64,
+    /// Time on the processor, if it is known for most of the poll's age.
+    on_processor: Option<ProcessorTime>,
 }
 
 impl Open<'_> {
@@ -62,6 +72,13 @@ impl Open<'_> {
     fn is_run_delay(&self, limit: u64) -> bool {
         let rest = self.age.saturating_sub(self.run_delay);
         self.run_delay > rest && rest < limit
+    }
+
+    /// What the thread does, as far as its time on the processor tells.
+    fn doing(&self) -> Doing {
+        let sleeps = self.worker.sleeps;
+        let of = |on| Doing::of(on, self.run_delay, sleeps);
+        self.on_processor.map_or(Doing::Something, of)
     }
 
     /// `The kernel did not run w0 for 412ms+ of this poll`, if that is at least a tenth of
@@ -82,13 +99,16 @@ fn open<'a>(scan: &Scan<'a>, worker: &'a WorkerThread) -> Option<Open<'a>> {
     let poll = worker.poll.as_ref()?;
     let task = scan.task(poll.task);
     let root = task.map_or("a task without the attribute", |task| &task.root);
+    let age = scan.age(poll.since);
+    let on_processor = scan.memory.processor.in_poll(worker, scan.now());
     Some(Open {
         worker,
         poll,
         task,
         proc: poll.stack.last().map_or(root, |(proc, _)| proc),
-        age: scan.age(poll.since),
+        age,
         run_delay: scan.memory.run_delays.in_poll(worker, scan.now()),
+        on_processor: on_processor.filter(|on| is_part(on.of_ns, age, MOST_PERCENT)),
     })
 }
 
@@ -223,7 +243,6 @@ fn held(name: &str, waiting: usize) -> String {
 /// For how long no other covered poll ran on any thread, if that is most of the poll's age; 0 if
 /// others ran, or if that is unknown.
 fn unpolled(scan: &Scan<'_>, open: &Open<'_>) -> u64 {
-    const MOST_PERCENT: u64 = 50;
     let blocked = scan.limit(Limit::BlockedWorker);
     let mut since = open.poll.since;
     let workers = scan.situation.workers.iter();
@@ -262,8 +281,8 @@ fn long_poll_now(open: &Open<'_>, limit: u64) -> Finding {
         .at(open.proc, open.poll.passed.as_ref())
         .titled(title)
         .summed("a poll has not returned")
-        .explained(&[("proc", open.proc)]);
-    with_run_delay(in_poll(finding, open), open, limit)
+        .explained(&[(open.doing().name(), open.proc)]);
+    with_times(in_poll(finding, open), open, limit)
 }
 
 fn never_yields(open: &Open<'_>, task: &Task, limit: u64) -> Finding {
@@ -278,8 +297,8 @@ fn never_yields(open: &Open<'_>, task: &Task, limit: u64) -> Finding {
         .at(open.proc, open.poll.passed.as_ref())
         .titled(title)
         .summed("a task has not returned from its first poll")
-        .explained(&[("task", &task.name), ("proc", open.proc)]);
-    with_run_delay(in_poll(finding, open), open, limit)
+        .explained(&[("task", &task.name), (open.doing().name(), open.proc)]);
+    with_times(in_poll(finding, open), open, limit)
 }
 
 fn blocked_worker(open: &Open<'_>, limit: u64) -> Finding {
@@ -310,17 +329,17 @@ fn blocked_worker(open: &Open<'_>, limit: u64) -> Finding {
         None => values.push(("thread", &thread)),
     }
     let passed = open.poll.passed.as_ref();
-    let passed = passed.map(|place| words::place(Some(place)));
-    match &passed {
-        Some(passed) => values.push(("passed", passed)),
-        None => values.push(("proc", open.proc)),
-    }
+    let code = passed.map_or_else(
+        || String::from(open.proc),
+        |place| format!("between {} and the next await", words::place(Some(place))),
+    );
+    values.push((open.doing().name(), &code));
     let finding = finding
         .at(open.proc, open.poll.passed.as_ref())
         .titled(title)
         .summed("one poll has not returned")
         .explained(&values);
-    with_run_delay(in_poll(finding, open), open, limit)
+    with_times(in_poll(finding, open), open, limit)
 }
 
 /// Notes which poll it is, so that its end is found.
@@ -343,9 +362,17 @@ const FOR_THE_MACHINE: [&str; 2] = [
     "find what uses the cores: top; a CPU limit: nr_throttled in cpu.stat of the cgroup",
 ];
 
-/// Adds how long the machine did not run the thread. If only that makes the poll so long, no change
-/// of the code is suggested.
-fn with_run_delay(mut finding: Finding, open: &Open<'_>, limit: u64) -> Finding {
+/// Adds how long the thread was on the processor, and how long the machine did not run it. If only
+/// that makes the poll so long, no change of the code is suggested.
+fn with_times(mut finding: Finding, open: &Open<'_>, limit: u64) -> Finding {
+    if let Some(on) = open.on_processor {
+        let alert = &mut finding.alert;
+        (alert.on_cpu_ns, alert.on_cpu_of_ns) = (Some(on.ns), on.of_ns);
+        if !open.is_run_delay(limit) {
+            let told = open.doing().told(&open.worker.name, on);
+            alert.why.push_str(&told);
+        }
+    }
     let Some(told) = open.run_delay() else {
         return finding;
     };
@@ -381,7 +408,7 @@ fn all_blocked(scan: &Scan<'_>, open: &[Open<'_>], limit: u64) -> Finding {
         worst.proc,
         time(worst.age)
     );
-    let values = [("worker", "no worker"), ("proc", worst.proc)];
+    let values = [("worker", "no worker"), (worst.doing().name(), worst.proc)];
     let mut finding = finding
         .at(worst.proc, worst.poll.passed.as_ref())
         .titled(title)
@@ -389,7 +416,7 @@ fn all_blocked(scan: &Scan<'_>, open: &[Open<'_>], limit: u64) -> Finding {
         .explained(&values);
     finding.alert.why =
         "Every worker is in a poll that has not returned: the whole executor is stalled.".into();
-    with_run_delay(behind(finding, scan, worst), worst, limit)
+    with_times(behind(finding, scan, worst), worst, limit)
 }
 
 fn stopped_heart(at: u64) -> Finding {

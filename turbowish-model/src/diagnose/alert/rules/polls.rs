@@ -21,7 +21,9 @@ use crate::sorting;
 pub(in crate::diagnose::alert) const LONG_POLL: PitfallRule = PitfallRule {
     why: "A poll must return quickly: its worker runs no other task until then.",
     fixes: &[
-        "{proc}: file I/O, a lock of std, or a loop between two awaits? use spawn_blocking, or yield_now().await every few ms",
+        "{code}: file I/O, a lock of std, or a loop between two awaits? use spawn_blocking, or yield_now().await every few ms",
+        super::doing::IF_COMPUTING,
+        super::doing::IF_ASLEEP,
     ],
     limits: &[
         Limit::LongPollWarn,
@@ -98,7 +100,7 @@ pub(in crate::diagnose::alert) fn long_polls(scan: &Scan<'_>, found: &mut Vec<Fi
             .at(&proc.path, None)
             .titled(title)
             .summed("polls take too long")
-            .explained(&[("proc", &proc.path)]);
+            .explained(&[("code", &proc.path)]);
         if worst >= alert {
             finding.alert.severity = Severity::Alert;
         }
