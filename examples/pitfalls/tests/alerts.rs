@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use turbowish_model::query::{Query, Rows};
-use turbowish_model::snapshot::alert::{Alert, PartyKind};
+use turbowish_model::snapshot::alert::{Alert, PartyKind, Severity};
 use turbowish_model::snapshot::{IntentRow, Snapshot};
 use turbowish_wire::client::{Connection, Target};
 
@@ -256,6 +256,7 @@ async fn a_preempted_poll_is_told_as_run_delay() {
         let machine = "The kernel did not run w0 (thread main) for ";
         let alike = |fix: &String| fix.contains("spawn_blocking");
         alert.pitfall.id() == "blocked_worker"
+            && alert.severity == Severity::Note
             && alert
                 .title
                 .starts_with("blocked worker w0: the kernel did not run it for ")

@@ -3,7 +3,7 @@
 use turbowish_model::diagnose::alert::{Limit, Limits};
 use turbowish_model::diagnose::situation::{OpenPoll, Proc, WorkerThread};
 use turbowish_model::snapshot::TaskState;
-use turbowish_model::snapshot::alert::Alert;
+use turbowish_model::snapshot::alert::{Alert, Severity};
 
 use crate::play::{Play, check, check_still};
 use turbowish_testing::situations::{MS, SECOND, START, SituationBuilder, place, spot};
@@ -187,7 +187,7 @@ const HELD: &str = "A poll must return quickly: w0 runs no other task until this
 #[test]
 fn a_poll_that_the_machine_does_not_run_is_no_long_poll() {
     let delayed = [
-        "1000 + alert blocked worker w0: the kernel did not run it for 900ms+ of a poll of 1.00 s+, in app::write",
+        "1000 + note blocked worker w0: the kernel did not run it for 900ms+ of a poll of 1.00 s+, in app::write",
     ];
     let why = "A poll must return quickly: w0 runs no other task until this one returns. \
                The kernel did not run w0 for 3.60 s+ of this poll: more threads want to run than there are cores, or the \
@@ -202,22 +202,24 @@ fn a_poll_that_the_machine_does_not_run_is_no_long_poll() {
 #[test]
 fn a_poll_that_is_long_by_itself_is_told_with_its_run_delay() {
     let long = "250 + alert long poll: app::write, in one poll for 250ms+";
-    let blocked = "1000 + alert blocked worker w0: app::write in one poll for 1.00 s+";
-    let log = [long, blocked, "1000 - long_poll"];
-    let check = |percent, why: &str| {
+    // When the poll is a second long without the delay.
+    let check = |percent, (at, age), why: &str| {
+        let blocked = format!("{at} + alert blocked worker w0: app::write in one poll for {age}+");
+        let over = format!("{at} - long_poll");
+        let log = [long, &blocked, &over];
         check_run_delay(7, 2_000, kept_waiting(0, percent, 0), &log, why, 2);
     };
-    check(9, HELD);
-    check(0, HELD);
+    check(9, (1_250, "1.25 s"), HELD);
+    check(0, (1_000, "1.00 s"), HELD);
     let told = |time| format!("{HELD} The kernel did not run w0 for {time}+ of this poll.");
-    check(10, &told("200ms"));
-    check(50, &told("1.00 s"));
+    check(10, (1_250, "1.25 s"), &told("200ms"));
+    check(50, (2_000, "2.00 s"), &told("1.00 s"));
     // What is left is a second and more.
     let still =
-        "1000 + alert never yields: hog has been in its first poll for 1.00 s+, in app::write";
+        "1750 + alert never yields: hog has been in its first poll for 1.75 s+, in app::write";
     let why = "hog has not returned from its first poll. It has not reached an await that was pending, and its worker runs no other \
                task. The kernel did not run w0 for 800ms+ of this poll.";
-    let log = [long, still, "1000 - long_poll"];
+    let log = [long, still, "1750 - long_poll"];
     check_run_delay(1, 2_000, kept_waiting(0, 40, 0), &log, why, 2);
     // Most of it is run delay, and it is long without that, too.
     let mut stage = SituationBuilder::new();
@@ -226,6 +228,51 @@ fn a_poll_that_is_long_by_itself_is_told_with_its_run_delay() {
     play.until(10_000, kept_waiting(0, 80, 0));
     let why = format!("{HELD} The kernel did not run w0 for 8.00 s+ of this poll.");
     assert_eq!(play.last[0].why, why);
+}
+
+#[test]
+fn a_poll_that_may_be_long_because_of_the_machine_is_no_alert() {
+    let long = "250 + alert long poll: app::write, in one poll for 250ms+";
+    // What is left is as long as a long poll is, and a little less.
+    check(
+        |stage| hog(stage, 2, 7),
+        250,
+        kept_waiting(0, 60, 0),
+        &[long],
+    );
+    check(|stage| hog(stage, 2, 7), 250, kept_waiting(0, 61, 0), &[]);
+    // The delay was in the poll, or just before it: no scan tells which. It began 10 ms after one.
+    let begins_late = |delay: u64| {
+        move |stage: &mut SituationBuilder, ms: u64| {
+            let worker = &mut stage.situation.workers[0];
+            worker.run_delay_ns = Some(if ms == 0 { SECOND } else { SECOND + delay * MS });
+            worker.poll = None;
+            if ms >= 250 {
+                polls(stage, 0, "hog", START + 10 * MS);
+            }
+        }
+    };
+    let late = "500 + alert long poll: app::write, in one poll for 490ms+";
+    check(|stage| hog(stage, 2, 7), 500, begins_late(391), &[]);
+    check(|stage| hog(stage, 2, 7), 500, begins_late(390), &[late]);
+}
+
+#[test]
+fn finished_polls_that_the_machine_may_have_made_long_are_a_warning() {
+    let check = |delay: u64, severity| {
+        let mut stage = SituationBuilder::new();
+        workers(&mut stage, 1);
+        let proc = proc(&mut stage);
+        (proc.slow, proc.polls, proc.longest_ns) = (3, 3, 150 * MS);
+        let mut play = Play::new(stage);
+        play.until(2_000, |stage, ms| {
+            let grown = if ms == 0 { 0 } else { delay };
+            stage.situation.workers[0].run_delay_ns = Some(SECOND + grown * MS);
+        });
+        assert_eq!(play.last[0].severity, severity, "{delay}");
+    };
+    check(50, Severity::Alert);
+    check(51, Severity::Warning);
 }
 
 #[test]
@@ -374,6 +421,7 @@ fn all_workers_that_the_machine_does_not_run() {
     let [alert]: &[Alert] = &play.last else {
         panic!("{:?}", play.last);
     };
+    assert_eq!(alert.severity, Severity::Note);
     assert_eq!(
         alert.why,
         "Every worker is in a poll that has not returned: the whole executor is stalled. \

@@ -46,6 +46,7 @@ pub(in crate::diagnose::alert) const BLOCKED_WORKER: PitfallRule = PitfallRule {
         "look into this poll now: attach a debugger to worker {thread}",
     ],
     limits: &[Limit::BlockedWorker],
+    also: "A note if only the machine makes the poll so long.",
     ..PitfallRule::new(Pitfall::BlockedWorker)
 };
 
@@ -62,6 +63,8 @@ struct Open<'a> {
     age: u64,
     /// Part of the poll's age in which the machine did not run the thread, as far as measured.
     run_delay: u64,
+    /// The age without all run delay that it may have: the poll is this long in any case.
+    own: u64,
     /// Time on the processor, if it is known for most of the poll's age.
     on_processor: Option<ProcessorTime>,
 }
@@ -72,6 +75,11 @@ impl Open<'_> {
     fn is_run_delay(&self, limit: u64) -> bool {
         let rest = self.age.saturating_sub(self.run_delay);
         self.run_delay > rest && rest < limit
+    }
+
+    /// Whether the poll is over a limit, be it by itself or because of the machine.
+    fn is_over(&self, limit: u64) -> bool {
+        self.own >= limit || self.age >= limit && self.is_run_delay(limit)
     }
 
     /// What the thread does, as far as its time on the processor tells.
@@ -107,6 +115,7 @@ fn open<'a>(scan: &Scan<'a>, worker: &'a WorkerThread) -> Option<Open<'a>> {
         task,
         proc: poll.stack.last().map_or(root, |(proc, _)| proc),
         age,
+        own: age.saturating_sub(scan.memory.run_delays.at_most_in_poll(worker, scan.now())),
         run_delay: scan.memory.run_delays.in_poll(worker, scan.now()),
         on_processor: on_processor.filter(|on| is_part(on.of_ns, age, MOST_PERCENT)),
     })
@@ -120,7 +129,7 @@ pub(in crate::diagnose::alert) fn open_polls(scan: &Scan<'_>, found: &mut Vec<Fi
         .iter()
         .filter_map(|worker| open(scan, worker))
         .collect();
-    let held = open.iter().filter(|open| open.age >= blocked).count();
+    let held = open.iter().filter(|open| open.is_over(blocked)).count();
     let all = held > 1 && held == workers.len();
     if all {
         found.push(all_blocked(scan, &open, blocked));
@@ -128,10 +137,10 @@ pub(in crate::diagnose::alert) fn open_polls(scan: &Scan<'_>, found: &mut Vec<Fi
     for open in &open {
         let first = open.task.is_some_and(|task| task.polls == 1);
         let never = scan.limit(Limit::NeverYields);
-        if first && !all && open.age >= never && !open.is_run_delay(never) {
+        if first && !all && open.own >= never {
             let finding = open.task.map(|task| never_yields(open, task, never));
             found.extend(finding.map(|finding| behind(finding, scan, open)));
-        } else if (!first || open.is_run_delay(never)) && !all && open.age >= blocked {
+        } else if (!first || open.is_run_delay(never)) && !all && open.is_over(blocked) {
             found.push(behind(blocked_worker(open, blocked), scan, open));
         }
         // Long polls are folded under those. One seen in a single scan may be a thread that was not
@@ -141,7 +150,7 @@ pub(in crate::diagnose::alert) fn open_polls(scan: &Scan<'_>, found: &mut Vec<Fi
             .memory
             .before
             .is_some_and(|before| open.poll.since <= before);
-        if twice && open.age >= long && !open.is_run_delay(long) {
+        if twice && open.own >= long {
             found.push(long_poll_now(open, long));
         }
     }
@@ -150,7 +159,7 @@ pub(in crate::diagnose::alert) fn open_polls(scan: &Scan<'_>, found: &mut Vec<Fi
         .heartbeat
         .filter(|at| scan.age(*at) >= blocked);
     if let Some(at) = stopped
-        && held == 0
+        && open.iter().all(|open| open.age < blocked)
     {
         found.push(stopped_heart(at));
     }
@@ -379,6 +388,8 @@ fn with_times(mut finding: Finding, open: &Open<'_>, limit: u64) -> Finding {
     let alert = &mut finding.alert;
     alert.why.push_str(&format!(" {told}"));
     if open.is_run_delay(limit) {
+        alert.severity = Severity::Note;
+        alert.summary = "the machine does not run a worker".into();
         alert.why.push_str(FOR_WANT_OF_CORES);
         alert.fixes = FOR_THE_MACHINE.map(String::from).into();
     }
@@ -395,7 +406,7 @@ fn all_blocked(scan: &Scan<'_>, open: &[Open<'_>], limit: u64) -> Finding {
         if let Some(task) = each.task {
             finding = finding.with_task(task);
         }
-        if worst.is_none_or(|worst| each.age > worst.age) {
+        if worst.is_none_or(|worst| each.own > worst.own) {
             worst = Some(each);
         }
     }
