@@ -77,11 +77,17 @@ fn list(width: Option<usize>) -> String {
     let names = longest.max().unwrap_or(0);
     let mut lines = vec![format!(" #  {:names$}  SEVERITY  MEANING", "ALERT")];
     for (at, pitfall) in Pitfall::ALL.iter().enumerate() {
-        let severity = row(*pitfall).severity.word();
+        let rule = row(*pitfall);
+        let severity = rule.severity.word();
         let begin = format!("{:2}  {:names$}  {severity:8} ", at + 1, pitfall.page());
         let room = width.map_or(usize::MAX, |width| width.saturating_sub(begin.len()));
         let indent = " ".repeat(begin.len());
-        for (part, meaning) in text::wrap(pitfall.meaning(), room).iter().enumerate() {
+        let mut meaning = pitfall.meaning().to_owned();
+        if !rule.also.is_empty() {
+            meaning += " ";
+            meaning += rule.also;
+        }
+        for (part, meaning) in text::wrap(&meaning, room).iter().enumerate() {
             let before = if part == 0 { &begin } else { &indent };
             lines.push(format!("{before}{meaning}"));
         }

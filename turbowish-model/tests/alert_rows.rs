@@ -292,7 +292,8 @@ fn json_says_it_all() {
         "summary": "2 tasks and 2 resources wait in a cycle",
         "since_ns": 41 * S, "began_ns": 100 * S, "holds": true, "over": false,
         "began_unix_ns": 1_000 * S, "ended_unix_ns": null, "times": 1, "last_unix_ns": null,
-        "recent": [], "unpolled_ns": 0, "certain": true,
+        "recent": [], "unpolled_ns": 0,
+        "on_cpu_ns": null, "on_cpu_of_ns": 0, "certain": true,
         "tasks": ["there", "back"], "resources": ["mutex bob", "mutex alice"],
         "parties": [
             party("task", 7, "there"), party("resource", 1, "mutex bob"),

@@ -1,4 +1,5 @@
-//! Thread data of the operating system: the thread ID, which debuggers use, and the run delay.
+//! Thread data of the operating system: the thread ID, which debuggers use, the time on a
+//! processor, and the run delay.
 
 #[cfg(all(feature = "server", target_os = "linux"))]
 mod linux;
@@ -6,4 +7,4 @@ mod linux;
 #[path = "os_thread/absent.rs"]
 mod linux;
 
-pub(crate) use self::linux::{id, run_delay_ns};
+pub(crate) use self::linux::{id, sleeps, times};

@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use turbowish_model::query::{Query, Rows};
-use turbowish_model::snapshot::alert::{Alert, PartyKind};
+use turbowish_model::snapshot::alert::{Alert, PartyKind, Severity};
 use turbowish_model::snapshot::{IntentRow, Snapshot};
 use turbowish_wire::client::{Connection, Target};
 
@@ -256,6 +256,7 @@ async fn a_preempted_poll_is_told_as_run_delay() {
         let machine = "The kernel did not run w0 (thread main) for ";
         let alike = |fix: &String| fix.contains("spawn_blocking");
         alert.pitfall.id() == "blocked_worker"
+            && alert.severity == Severity::Note
             && alert.title.starts_with("blocked worker w0 ")
             && alert.title.contains(": the kernel did not run it for ")
             && alert.why.contains(machine)
@@ -274,6 +275,51 @@ async fn a_preempted_poll_is_told_as_run_delay() {
         assert!(elapsed < Duration::from_secs(60), "{alerts:#?}");
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
+}
+
+/// An alert about a poll in progress that says what its thread does there, and what to do then.
+async fn check_told(path: &str, pitfall: &str, why: &str, fix: &str) {
+    if !Path::new("/proc/thread-self/schedstat").exists() {
+        println!("skipped: this system does not tell how long a thread was on a processor");
+        return;
+    }
+    let _alone = MACHINE.write().await;
+    let program = Program::start(path, "").await;
+    let told = |alert: &Alert| {
+        let alike = |other: &String| other.contains(fix);
+        let is_unsure = |other: &String| other.contains("file I/O or a loop?");
+        alert.pitfall.id() == pitfall
+            && alert.why.contains(" on the processor ")
+            && alert.why.contains(why)
+            && alert.fixes.iter().any(alike)
+            && !alert.fixes.iter().any(is_unsure)
+    };
+    let begun = Instant::now();
+    loop {
+        let snapshot = program.snapshot().await;
+        let alerts = &snapshot.alerts.rows;
+        if let Some(alert) = alerts.iter().find(|alert| told(alert)) {
+            println!("after {:?}: {}", begun.elapsed(), alert.why);
+            return;
+        }
+        let elapsed = begun.elapsed();
+        assert!(elapsed < Duration::from_secs(60), "{alerts:#?}");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+#[tokio::test]
+async fn a_thread_that_sleeps_in_its_poll_is_told_so() {
+    let path = env!("CARGO_BIN_EXE_blocked-worker");
+    let slept = ": it slept or waited in a call of the system.";
+    check_told(path, "blocked_worker", slept, ": a blocking call?").await;
+}
+
+#[tokio::test]
+async fn a_thread_that_computes_in_its_poll_is_told_so() {
+    let path = env!("CARGO_BIN_EXE_never-yields");
+    let computes = ": a long computation or a loop?";
+    check_told(path, "never_yields", ": it computed.", computes).await;
 }
 
 macro_rules! well {

@@ -202,6 +202,11 @@ pub struct WorkerThread {
     /// other threads. A delay in progress counts when it ends. `None`: the system does not report
     /// it.
     pub run_delay_ns: Option<u64>,
+    /// Time on a processor since the thread started. `None`: the system does not report it.
+    pub cpu_ns: Option<u64>,
+    /// During its poll it sleeps or waits in the kernel at present: it is neither on a processor,
+    /// nor ready to run, nor stopped. `false` if unknown.
+    pub sleeps: bool,
     /// Instant of its last covered event: a poll began or ended, or a call was created. It covers
     /// nothing since then, apart from a poll in progress.
     pub last_event: Option<u64>,

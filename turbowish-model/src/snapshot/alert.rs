@@ -74,6 +74,11 @@ row! {
         /// For how long, while the poll concerned was in progress, no other covered poll ran on
         /// any thread, at least: 0 if others ran, or if that is unknown.
         unpolled_ns: u64 [max];
+        /// Time for which the thread of a poll in progress was on a processor, in the last part of
+        /// the poll; `None` if it is unknown.
+        on_cpu_ns: Option<u64> [max];
+        /// Length of that part of the poll; 0 if `on_cpu_ns` is unknown.
+        on_cpu_of_ns: u64 [max];
         /// The alert follows from known facts. If `false`, `why` states the assumption.
         certain: bool [first];
         // Both are read as parties.

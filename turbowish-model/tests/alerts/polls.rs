@@ -3,7 +3,7 @@
 use turbowish_model::diagnose::alert::{Limit, Limits};
 use turbowish_model::diagnose::situation::{OpenPoll, Proc, WorkerThread};
 use turbowish_model::snapshot::TaskState;
-use turbowish_model::snapshot::alert::Alert;
+use turbowish_model::snapshot::alert::{Alert, Severity};
 
 use crate::play::{Play, check, check_still};
 use turbowish_testing::situations::{MS, SECOND, START, SituationBuilder, place, spot};
@@ -187,7 +187,7 @@ const HELD: &str = "A poll must return quickly: w0 runs no other task until this
 #[test]
 fn a_poll_that_the_machine_does_not_run_is_no_long_poll() {
     let delayed = [
-        "1000 + alert blocked worker w0 1.00 s+: the kernel did not run it for 900ms+ of one poll, in app::write",
+        "1000 + note blocked worker w0 1.00 s+: the kernel did not run it for 900ms+ of a poll, in app::write",
     ];
     let why = "A poll must return quickly: w0 runs no other task until this one returns. \
                The kernel did not run w0 for 3.60 s+ of this poll: more threads want to run than there are cores, or the \
@@ -202,21 +202,23 @@ fn a_poll_that_the_machine_does_not_run_is_no_long_poll() {
 #[test]
 fn a_poll_that_is_long_by_itself_is_told_with_its_run_delay() {
     let long = "250 + alert long poll 250ms+: app::write";
-    let blocked = "1000 + alert blocked worker w0 1.00 s+: app::write in one poll";
-    let log = [long, blocked, "1000 - long_poll"];
-    let check = |percent, why: &str| {
+    // When the poll is a second long without the delay.
+    let check = |percent, (at, age), why: &str| {
+        let blocked = format!("{at} + alert blocked worker w0 {age}+: app::write in one poll");
+        let over = format!("{at} - long_poll");
+        let log = [long, &blocked, &over];
         check_run_delay(7, 2_000, kept_waiting(0, percent, 0), &log, why, 2);
     };
-    check(9, HELD);
-    check(0, HELD);
+    check(9, (1_250, "1.25 s"), HELD);
+    check(0, (1_000, "1.00 s"), HELD);
     let told = |time| format!("{HELD} The kernel did not run w0 for {time}+ of this poll.");
-    check(10, &told("200ms"));
-    check(50, &told("1.00 s"));
+    check(10, (1_250, "1.25 s"), &told("200ms"));
+    check(50, (2_000, "2.00 s"), &told("1.00 s"));
     // What is left is a second and more.
-    let still = "1000 + alert never yields 1.00 s+: hog in its first poll, in app::write";
+    let still = "1750 + alert never yields 1.75 s+: hog in its first poll, in app::write";
     let why = "hog has not returned from its first poll. It has not reached an await that was pending, and its worker runs no other \
                task. The kernel did not run w0 for 800ms+ of this poll.";
-    let log = [long, still, "1000 - long_poll"];
+    let log = [long, still, "1750 - long_poll"];
     check_run_delay(1, 2_000, kept_waiting(0, 40, 0), &log, why, 2);
     // Most of it is run delay, and it is long without that, too.
     let mut stage = SituationBuilder::new();
@@ -225,6 +227,51 @@ fn a_poll_that_is_long_by_itself_is_told_with_its_run_delay() {
     play.until(10_000, kept_waiting(0, 80, 0));
     let why = format!("{HELD} The kernel did not run w0 for 8.00 s+ of this poll.");
     assert_eq!(play.last[0].why, why);
+}
+
+#[test]
+fn a_poll_that_may_be_long_because_of_the_machine_is_no_alert() {
+    let long = "250 + alert long poll: app::write, in one poll for 250ms+";
+    // What is left is as long as a long poll is, and a little less.
+    check(
+        |stage| hog(stage, 2, 7),
+        250,
+        kept_waiting(0, 60, 0),
+        &[long],
+    );
+    check(|stage| hog(stage, 2, 7), 250, kept_waiting(0, 61, 0), &[]);
+    // The delay was in the poll, or just before it: no scan tells which. It began 10 ms after one.
+    let begins_late = |delay: u64| {
+        move |stage: &mut SituationBuilder, ms: u64| {
+            let worker = &mut stage.situation.workers[0];
+            worker.run_delay_ns = Some(if ms == 0 { SECOND } else { SECOND + delay * MS });
+            worker.poll = None;
+            if ms >= 250 {
+                polls(stage, 0, "hog", START + 10 * MS);
+            }
+        }
+    };
+    let late = "500 + alert long poll: app::write, in one poll for 490ms+";
+    check(|stage| hog(stage, 2, 7), 500, begins_late(391), &[]);
+    check(|stage| hog(stage, 2, 7), 500, begins_late(390), &[late]);
+}
+
+#[test]
+fn finished_polls_that_the_machine_may_have_made_long_are_a_warning() {
+    let check = |delay: u64, severity| {
+        let mut stage = SituationBuilder::new();
+        workers(&mut stage, 1);
+        let proc = proc(&mut stage);
+        (proc.slow, proc.polls, proc.longest_ns) = (3, 3, 150 * MS);
+        let mut play = Play::new(stage);
+        play.until(2_000, |stage, ms| {
+            let grown = if ms == 0 { 0 } else { delay };
+            stage.situation.workers[0].run_delay_ns = Some(SECOND + grown * MS);
+        });
+        assert_eq!(play.last[0].severity, severity, "{delay}");
+    };
+    check(50, Severity::Alert);
+    check(51, Severity::Warning);
 }
 
 #[test]
@@ -267,6 +314,98 @@ fn run_delay_before_the_poll_was_seen_is_not_its_own() {
     );
 }
 
+/// A worker is on the processor for so many parts in a hundred of the time, and sleeps or not.
+fn on_the_processor(percent: u64, sleeps: bool) -> impl FnMut(&mut SituationBuilder, u64) {
+    move |stage, ms| {
+        let worker = &mut stage.situation.workers[0];
+        worker.cpu_ns = Some(7 * SECOND + ms * MS / 100 * percent);
+        worker.sleeps = sleeps;
+    }
+}
+
+/// What is said of a worker that has been in one poll for 2 s: why, and the first thing to do.
+fn check_on_the_processor(
+    number: u64,
+    change: impl FnMut(&mut SituationBuilder, u64),
+    why: &str,
+    fix: &str,
+) {
+    let mut stage = SituationBuilder::new();
+    hog(&mut stage, 2, number);
+    let mut play = Play::new(stage);
+    play.until(2_000, change);
+    let [alert]: &[Alert] = &play.last else {
+        panic!("{:?}", play.last);
+    };
+    assert!(alert.why.ends_with(why), "{}", alert.why);
+    assert_eq!(alert.fixes[0], fix);
+    let is_told = alert.why.contains("on the processor");
+    assert_eq!(alert.on_cpu_ns.is_some(), is_told, "{alert:?}");
+    assert_eq!(alert.on_cpu_of_ns > 0, is_told, "{alert:?}");
+}
+
+#[test]
+fn a_poll_that_does_not_return_is_told_with_the_time_on_the_processor() {
+    let code = "between write.rs:97 and the next await";
+    let unknown = format!(
+        "{code}: file I/O or a loop? use spawn_blocking, or yield_now().await every few ms"
+    );
+    let computing = "a long computation or a loop? split it with yield_now().await every few ms, or move it to spawn_blocking";
+    let asleep = "a blocking call? thread::sleep, file or network I/O, a lock or channel of std, join: use the async one, or spawn_blocking";
+    let was = |time| format!("returns. w0 was on the processor for {time} of the last 2.00 s");
+    let check = |percent, sleeps, why: &str, fix: &str| {
+        check_on_the_processor(7, on_the_processor(percent, sleeps), why, fix);
+    };
+    let slept = "it slept or waited in a call of the system.";
+    let fix = format!("{code}: {asleep}");
+    let not = "returns. w0 was not on the processor in the last 2.00 s";
+    check(0, true, &format!("{not}: {slept}"), &fix);
+    check(20, true, &format!("{}: {slept}", was("400ms")), &fix);
+    check(21, true, &format!("{}.", was("420ms")), &unknown);
+    // It may also have waited for a processor.
+    check(0, false, &format!("{not}."), &unknown);
+    check(79, false, &format!("{}.", was("1.58 s")), &unknown);
+    let fix = format!("{code}: {computing}");
+    check(80, false, &format!("{}: it computed.", was("1.60 s")), &fix);
+    check(100, true, &format!("{}: it computed.", was("2.00 s")), &fix);
+    // The first poll of a task.
+    let fix = format!("app::write: {asleep}");
+    check_on_the_processor(1, on_the_processor(0, true), slept, &fix);
+    let fix = format!("app::write: {computing}");
+    check_on_the_processor(1, on_the_processor(99, false), "it computed.", &fix);
+}
+
+#[test]
+fn time_on_the_processor_is_told_only_as_far_as_it_is_known() {
+    let fix = "between write.rs:97 and the next await: file I/O or a loop? use spawn_blocking, or yield_now().await every few ms";
+    // The system tells nothing; it tells it only now, or for less than half of the poll.
+    check_on_the_processor(7, |_, _| (), HELD, fix);
+    for from in [2_000, 1_250] {
+        let late = move |stage: &mut SituationBuilder, ms| {
+            if ms >= from {
+                on_the_processor(0, true)(stage, ms);
+            }
+        };
+        check_on_the_processor(7, late, HELD, fix);
+    }
+    // Nor is it less than before, nor more than the time.
+    let back = |stage: &mut SituationBuilder, ms: u64| {
+        stage.situation.workers[0].cpu_ns = Some(7 * SECOND - ms);
+    };
+    check_on_the_processor(7, back, HELD, fix);
+    let why = "returns. w0 was on the processor for 2.00 s of the last 2.00 s: it computed.";
+    let fix = "between write.rs:97 and the next await: a long computation or a loop? split it with yield_now().await every few ms, or move it to spawn_blocking";
+    check_on_the_processor(7, on_the_processor(200, false), why, fix);
+    // Time in which the machine did not run it is neither sleep nor work.
+    let both = |stage: &mut SituationBuilder, ms: u64| {
+        on_the_processor(45, false)(stage, ms);
+        kept_waiting(0, 50, 0)(stage, ms);
+    };
+    let why = "returns. w0 was on the processor for 900ms of the last 2.00 s: it computed. \
+               The kernel did not run w0 for 1.00 s+ of this poll.";
+    check_on_the_processor(7, both, why, fix);
+}
+
 #[test]
 fn all_workers_that_the_machine_does_not_run() {
     let mut stage = SituationBuilder::new();
@@ -281,6 +420,7 @@ fn all_workers_that_the_machine_does_not_run() {
     let [alert]: &[Alert] = &play.last else {
         panic!("{:?}", play.last);
     };
+    assert_eq!(alert.severity, Severity::Note);
     assert_eq!(
         alert.why,
         "Every worker is in a poll that has not returned: the whole executor is stalled. \

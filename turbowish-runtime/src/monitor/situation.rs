@@ -296,18 +296,22 @@ impl SituationBuilder<'_> {
 
     fn workers(&self) -> Vec<WorkerThread> {
         let polls = |thread: &&ThreadNow| thread.polls;
-        let workers = self
-            .threads
-            .iter()
-            .filter(polls)
-            .map(|thread| WorkerThread {
+        let workers = self.threads.iter().filter(polls).map(|thread| {
+            let times = thread.os_id.and_then(os_thread::times);
+            let poll = self.open(thread);
+            // Of a thread that is in no poll nobody asks.
+            let os_id = thread.os_id.filter(|_| poll.is_some());
+            WorkerThread {
                 id: thread.index.into(),
                 name: self.known.worker(thread.index, &thread.name),
                 thread: thread.name.to_string(),
-                run_delay_ns: thread.os_id.and_then(os_thread::run_delay_ns),
+                run_delay_ns: times.map(|(_, run_delay)| run_delay),
+                cpu_ns: times.map(|(cpu, _)| cpu),
+                sleeps: os_id.is_some_and(os_thread::sleeps),
                 last_event: Some(self.ns(thread.latest)),
-                poll: self.open(thread),
-            });
+                poll,
+            }
+        });
         workers.collect()
     }
 

@@ -6,7 +6,12 @@ pub(crate) const fn id() -> Option<u64> {
     None
 }
 
-/// Time in which a thread was ready to run while the machine ran others: unknown.
-pub(crate) const fn run_delay_ns(_: u64) -> Option<u64> {
+/// Time of a thread on a processor, and its run delay: unknown.
+pub(crate) const fn times(_: u64) -> Option<(u64, u64)> {
     None
+}
+
+/// Whether a thread sleeps: unknown.
+pub(crate) const fn sleeps(_: u64) -> bool {
+    false
 }

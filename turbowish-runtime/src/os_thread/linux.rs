@@ -6,34 +6,50 @@ pub(crate) fn id() -> Option<u64> {
     u64::try_from(id).ok()
 }
 
-/// Time in which a thread of this process was ready to run while the machine ran others, since the
-/// thread started. A wait in progress counts when it ends. For the monitor only: it reads a file.
-pub(crate) fn run_delay_ns(id: u64) -> Option<u64> {
+/// Of a thread of this process, since it started: time on a processor, and run delay, the time in
+/// which it was ready to run while the machine ran others. A wait in progress counts when it ends.
+/// For the monitor only: it reads a file.
+pub(crate) fn times(id: u64) -> Option<(u64, u64)> {
     let text = std::fs::read_to_string(format!("/proc/self/task/{id}/schedstat")).ok()?;
-    parse_run_delay_ns(&text)
+    parse_times(&text)
+}
+
+/// Whether a thread of this process sleeps or waits in the kernel at present: it is neither on a
+/// processor, nor ready to run, nor stopped. `false` if unknown. For the monitor only: it reads a
+/// file.
+pub(crate) fn sleeps(id: u64) -> bool {
+    std::fs::read_to_string(format!("/proc/self/task/{id}/stat"))
+        .is_ok_and(|text| parse_sleeps(&text))
 }
 
 /// Parses `RUN_NS RUN_DELAY_NS SLICES`. A kernel that does not account run delay writes three
 /// zeros.
-fn parse_run_delay_ns(text: &str) -> Option<u64> {
+fn parse_times(text: &str) -> Option<(u64, u64)> {
     let mut numbers = text.split_ascii_whitespace().map(str::parse::<u64>);
-    let [_run, run_delay, slices] = [numbers.next()?, numbers.next()?, numbers.next()?];
-    (slices.ok()? > 0).then_some(run_delay.ok()?)
+    let [run, run_delay, slices] = [numbers.next()?, numbers.next()?, numbers.next()?];
+    let times = (run.ok()?, run_delay.ok()?);
+    (slices.ok()? > 0).then_some(times)
+}
+
+/// Parses `TID (NAME) STATE ..`. A name may contain spaces and brackets.
+fn parse_sleeps(text: &str) -> bool {
+    let state = text.rsplit_once(") ").map(|(_, rest)| rest.as_bytes());
+    matches!(state, Some([b'S' | b'D', b' ', ..]))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{id, parse_run_delay_ns, run_delay_ns};
+    use super::{id, parse_sleeps, parse_times, sleeps, times};
 
     #[test]
-    fn run_delay_is_the_second_of_three_numbers() {
-        let check = |text, expected| assert_eq!(parse_run_delay_ns(text), expected, "{text:?}");
-        check("7048 53339 1\n", Some(53_339));
-        check("7048 0 1", Some(0));
-        check("7048 53339 1 4\n", Some(53_339));
+    fn times_are_the_first_two_of_three_numbers() {
+        let check = |text, expected| assert_eq!(parse_times(text), expected, "{text:?}");
+        check("7048 53339 1\n", Some((7_048, 53_339)));
+        check("7048 0 1", Some((7_048, 0)));
+        check("7048 53339 1 4\n", Some((7_048, 53_339)));
         check(
             "18446744073709551615 18446744073709551615 1\n",
-            Some(u64::MAX),
+            Some((u64::MAX, u64::MAX)),
         );
         check("0 0 0\n", None);
         check("", None);
@@ -41,21 +57,42 @@ mod tests {
         check("7048\n", None);
         check("7048 53339", None);
         check("7048 -1 1\n", None);
+        check("-1 7048 1\n", None);
         check("7048 5.3 1\n", None);
         check("7048 18446744073709551616 1\n", None);
         check("7048 53339 one\n", None);
     }
 
     #[test]
+    fn a_thread_sleeps_in_two_of_the_states() {
+        let check = |text, expected| assert_eq!(parse_sleeps(text), expected, "{text:?}");
+        check("17 (main) S 1 17 17 0", true);
+        check("17 (main) D 1 17 17 0", true);
+        check("17 (a) R (b) S 1 17 17 0", true);
+        check("17 (main) R 1 17 17 0", false);
+        check("17 (main) T 1 17 17 0", false);
+        check("17 (main) t 1 17 17 0", false);
+        check("17 (a) S (b) R 1 17 17 0", false);
+        check("17 (main) Sleeping", false);
+        check("17 (main) ", false);
+        check("17 (main)", false);
+        check("", false);
+    }
+
+    #[test]
     fn a_thread_that_is_not_of_this_process_has_none() {
-        assert_eq!(run_delay_ns(u64::MAX), None);
+        assert_eq!(times(u64::MAX), None);
+        assert!(!sleeps(u64::MAX));
     }
 
     #[test]
     fn a_thread_reads_its_own() {
         let told = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-        let own = id().and_then(run_delay_ns);
-        assert_eq!(own.is_some(), parse_run_delay_ns(&told).is_some());
-        assert!(own >= parse_run_delay_ns(&told));
+        let (own, told) = (id().and_then(times), parse_times(&told));
+        assert_eq!(own.is_some(), told.is_some());
+        assert!(own.map(|own| own.0) >= told.map(|told| told.0));
+        assert!(own.map(|own| own.1) >= told.map(|told| told.1));
+        // It runs while it reads.
+        assert_eq!(id().map(sleeps), Some(false));
     }
 }

@@ -298,16 +298,21 @@ fn worker() -> impl Strategy<Value = WorkerThread> {
         0_u64..4,
         option::of(poll),
         option::of(number()),
+        (option::of(number()), any::<bool>()),
         option::of(number()),
     );
-    worker.prop_map(|(n, poll, run_delay_ns, last_event)| WorkerThread {
-        id: n,
-        name: format!("w{n}"),
-        thread: "tokio-rt-worker".to_owned(),
-        run_delay_ns,
-        last_event,
-        poll,
-    })
+    worker.prop_map(
+        |(n, poll, run_delay_ns, (cpu_ns, sleeps), last_event)| WorkerThread {
+            id: n,
+            name: format!("w{n}"),
+            thread: "tokio-rt-worker".to_owned(),
+            run_delay_ns,
+            cpu_ns,
+            sleeps,
+            last_event,
+            poll,
+        },
+    )
 }
 
 fn proc() -> impl Strategy<Value = Proc> {

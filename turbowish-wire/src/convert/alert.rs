@@ -30,6 +30,8 @@ impl From<Alert> for proto::Alert {
             last_unix_ns,
             recent,
             unpolled_ns,
+            on_cpu_ns,
+            on_cpu_of_ns,
         } = alert;
         Self {
             pitfall: pitfall.send(),
@@ -54,6 +56,8 @@ impl From<Alert> for proto::Alert {
             last_unix_ns,
             recent: recent.send(),
             unpolled_ns,
+            on_cpu_ns,
+            on_cpu_of_ns,
         }
     }
 }
@@ -86,10 +90,13 @@ impl Encode for Alert {
             last_unix_ns,
             recent,
             unpolled_ns,
+            on_cpu_ns,
+            on_cpu_of_ns,
         } = self;
         put!(output, Alert {
             pitfall severity since held_ns holds certain title summary parties at steps why fixes
-            began_unix_ns ended_unix_ns times last_unix_ns recent unpolled_ns
+            began_unix_ns ended_unix_ns times last_unix_ns recent unpolled_ns on_cpu_ns
+            on_cpu_of_ns
         } and { behind: tasks, behind_unlisted: unlisted, behind_waits: waits });
     }
 }
@@ -123,6 +130,8 @@ impl TryFrom<proto::Alert> for Alert {
             last_unix_ns: alert.last_unix_ns,
             recent: Mirror::receive(alert.recent, "Alert.recent")?,
             unpolled_ns: alert.unpolled_ns,
+            on_cpu_ns: alert.on_cpu_ns,
+            on_cpu_of_ns: alert.on_cpu_of_ns,
         })
     }
 }

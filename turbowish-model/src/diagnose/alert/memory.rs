@@ -3,6 +3,7 @@
 
 mod counts;
 mod growth;
+mod processor;
 mod run_delay;
 mod timers;
 
@@ -12,6 +13,8 @@ use alloc::vec::Vec;
 pub(super) use self::counts::TaskCounts;
 use self::counts::{ProcCounts, Rolling};
 pub(super) use self::growth::{Grown, TaskGrowth};
+pub(super) use self::processor::ProcessorTime;
+use self::processor::ProcessorTimes;
 use self::run_delay::RunDelays;
 use self::timers::LateTimers;
 pub(super) use self::timers::LatestTimer;
@@ -41,6 +44,7 @@ pub(super) struct Memory {
     resources: Map<u64, Channel>,
     pub(super) orders: Orders,
     pub(super) run_delays: RunDelays,
+    pub(super) processor: ProcessorTimes,
     pub(super) timers: LateTimers,
     /// Tasks that wait while a long poll is in progress.
     pub(super) asleep: Vec<Sleeper>,
@@ -206,6 +210,7 @@ impl Memory {
         self.record_resources(situation, limits);
         self.orders.record(situation);
         self.run_delays.record(situation, window);
+        self.processor.record(situation);
         self.asleep = remembered(situation, &self.asleep);
     }
 

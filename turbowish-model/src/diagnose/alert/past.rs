@@ -318,7 +318,7 @@ pub(super) fn unseen(scan: &Scan<'_>) -> Vec<Alert> {
                 .at(&proc.path, None)
                 .titled(title)
                 .summed("a poll took too long, between two looks")
-                .explained(&[("proc", &proc.path)]);
+                .explained(&[("code", &proc.path)]);
             Alert {
                 severity: Severity::Alert,
                 held_ns: proc.longest_ns,

@@ -16,6 +16,8 @@ pub struct PitfallRule {
     pub pitfall: Pitfall,
     /// Severity, unless the rule sets another one.
     pub severity: Severity,
+    /// A sentence: when the rule sets another severity. Empty if it sets none.
+    pub also: &'static str,
     /// How long the pitfall must be present.
     pub hold: Option<Limit>,
     /// Number of scans in which it must be seen.
@@ -77,6 +79,7 @@ impl PitfallRule {
         Self {
             pitfall,
             severity: Severity::Warning,
+            also: "",
             hold: None,
             scans: 1,
             lingers: false,

@@ -8,7 +8,9 @@ use crate::account::resource::Role;
 use crate::diagnose::alert::asleep;
 use crate::diagnose::alert::finding::{Finding, OngoingPoll, Scan, Subject, task_party};
 use crate::diagnose::alert::limits::Limit;
+use crate::diagnose::alert::memory::ProcessorTime;
 use crate::diagnose::alert::quantity::is_part;
+use crate::diagnose::alert::rules::doing::{self, Doing};
 use crate::diagnose::alert::table::PitfallRule;
 use crate::diagnose::alert::words::{self, time};
 use crate::diagnose::situation::{HoldingTask, OpenPoll, Resource, Task, WorkerThread};
@@ -23,8 +25,10 @@ pub(in crate::diagnose::alert) const NEVER_YIELDS: PitfallRule = PitfallRule {
     hold: Some(Limit::NeverYields),
     why: "{task} has not returned from its first poll. It has not reached an await that was pending, and its worker runs no other task.",
     fixes: &[
-        "{proc}: if it blocks or computes, run it in spawn_blocking or on a dedicated thread",
-        "if it loops, yield_now().await every few ms",
+        "{code}: if it blocks or computes, run it in spawn_blocking or on a dedicated thread",
+        "if {code} loops, yield_now().await every few ms",
+        doing::IF_COMPUTING,
+        doing::IF_ASLEEP,
     ],
     limits: &[Limit::NeverYields],
     ..PitfallRule::new(Pitfall::NeverYields)
@@ -35,14 +39,19 @@ pub(in crate::diagnose::alert) const BLOCKED_WORKER: PitfallRule = PitfallRule {
     hold: Some(Limit::BlockedWorker),
     why: "A poll must return quickly: {worker} runs no other task until this one returns.",
     fixes: &[
-        "between {passed} and the next await: file I/O or a loop? use spawn_blocking, or yield_now().await every few ms",
-        "{proc}: file I/O or a loop? use spawn_blocking, or yield_now().await every few ms",
+        "{code}: file I/O or a loop? use spawn_blocking, or yield_now().await every few ms",
+        doing::IF_COMPUTING,
+        doing::IF_ASLEEP,
         "look into this poll now: turbowish debug --gdb {task}, or D in the console",
         "look into this poll now: attach a debugger to worker {thread}",
     ],
     limits: &[Limit::BlockedWorker],
+    also: "A note if only the machine makes the poll so long.",
     ..PitfallRule::new(Pitfall::BlockedWorker)
 };
+
+/// What is most of a time.
+const MOST_PERCENT: u64 = 50;
 
 /// A root poll in progress.
 struct Open<'a> {
@@ -54,6 +63,10 @@ struct Open<'a> {
     age: u64,
     /// Part of the poll's age in which the machine did not run the thread, as far as measured.
     run_delay: u64,
+    /// The age without all run delay that it may have: the poll is this long in any case.
+    own: u64,
+    /// Time on the processor, if it is known for most of the poll's age.
+    on_processor: Option<ProcessorTime>,
 }
 
 impl Open<'_> {
@@ -62,6 +75,18 @@ impl Open<'_> {
     fn is_run_delay(&self, limit: u64) -> bool {
         let rest = self.age.saturating_sub(self.run_delay);
         self.run_delay > rest && rest < limit
+    }
+
+    /// Whether the poll is over a limit, be it by itself or because of the machine.
+    fn is_over(&self, limit: u64) -> bool {
+        self.own >= limit || self.age >= limit && self.is_run_delay(limit)
+    }
+
+    /// What the thread does, as far as its time on the processor tells.
+    fn doing(&self) -> Doing {
+        let sleeps = self.worker.sleeps;
+        let of = |on| Doing::of(on, self.run_delay, sleeps);
+        self.on_processor.map_or(Doing::Something, of)
     }
 
     /// `The kernel did not run w0 for 412ms+ of this poll`, if that is at least a tenth of
@@ -82,13 +107,17 @@ fn open<'a>(scan: &Scan<'a>, worker: &'a WorkerThread) -> Option<Open<'a>> {
     let poll = worker.poll.as_ref()?;
     let task = scan.task(poll.task);
     let root = task.map_or("a task without the attribute", |task| &task.root);
+    let age = scan.age(poll.since);
+    let on_processor = scan.memory.processor.in_poll(worker, scan.now());
     Some(Open {
         worker,
         poll,
         task,
         proc: poll.stack.last().map_or(root, |(proc, _)| proc),
-        age: scan.age(poll.since),
+        age,
+        own: age.saturating_sub(scan.memory.run_delays.at_most_in_poll(worker, scan.now())),
         run_delay: scan.memory.run_delays.in_poll(worker, scan.now()),
+        on_processor: on_processor.filter(|on| is_part(on.of_ns, age, MOST_PERCENT)),
     })
 }
 
@@ -100,7 +129,7 @@ pub(in crate::diagnose::alert) fn open_polls(scan: &Scan<'_>, found: &mut Vec<Fi
         .iter()
         .filter_map(|worker| open(scan, worker))
         .collect();
-    let held = open.iter().filter(|open| open.age >= blocked).count();
+    let held = open.iter().filter(|open| open.is_over(blocked)).count();
     let all = held > 1 && held == workers.len();
     if all {
         found.push(all_blocked(scan, &open, blocked));
@@ -108,10 +137,10 @@ pub(in crate::diagnose::alert) fn open_polls(scan: &Scan<'_>, found: &mut Vec<Fi
     for open in &open {
         let first = open.task.is_some_and(|task| task.polls == 1);
         let never = scan.limit(Limit::NeverYields);
-        if first && !all && open.age >= never && !open.is_run_delay(never) {
+        if first && !all && open.own >= never {
             let finding = open.task.map(|task| never_yields(open, task, never));
             found.extend(finding.map(|finding| behind(finding, scan, open)));
-        } else if (!first || open.is_run_delay(never)) && !all && open.age >= blocked {
+        } else if (!first || open.is_run_delay(never)) && !all && open.is_over(blocked) {
             found.push(behind(blocked_worker(open, blocked), scan, open));
         }
         // Long polls are folded under those. One seen in a single scan may be a thread that was not
@@ -121,7 +150,7 @@ pub(in crate::diagnose::alert) fn open_polls(scan: &Scan<'_>, found: &mut Vec<Fi
             .memory
             .before
             .is_some_and(|before| open.poll.since <= before);
-        if twice && open.age >= long && !open.is_run_delay(long) {
+        if twice && open.own >= long {
             found.push(long_poll_now(open, long));
         }
     }
@@ -130,7 +159,7 @@ pub(in crate::diagnose::alert) fn open_polls(scan: &Scan<'_>, found: &mut Vec<Fi
         .heartbeat
         .filter(|at| scan.age(*at) >= blocked);
     if let Some(at) = stopped
-        && held == 0
+        && open.iter().all(|open| open.age < blocked)
     {
         found.push(stopped_heart(at));
     }
@@ -231,7 +260,6 @@ fn held(name: &str, waiting: u64) -> String {
 /// For how long no other covered poll ran on any thread, if that is most of the poll's age; 0 if
 /// others ran, or if that is unknown.
 fn unpolled(scan: &Scan<'_>, open: &Open<'_>) -> u64 {
-    const MOST_PERCENT: u64 = 50;
     let blocked = scan.limit(Limit::BlockedWorker);
     let mut since = open.poll.since;
     let workers = scan.situation.workers.iter();
@@ -266,8 +294,8 @@ fn long_poll_now(open: &Open<'_>, limit: u64) -> Finding {
         .at(open.proc, open.poll.passed.as_ref())
         .titled(title)
         .summed("a poll has not returned")
-        .explained(&[("proc", open.proc)]);
-    with_run_delay(in_poll(finding, open), open, limit)
+        .explained(&[(open.doing().name(), open.proc)]);
+    with_times(in_poll(finding, open), open, limit)
 }
 
 fn never_yields(open: &Open<'_>, task: &Task, limit: u64) -> Finding {
@@ -282,8 +310,8 @@ fn never_yields(open: &Open<'_>, task: &Task, limit: u64) -> Finding {
         .at(open.proc, open.poll.passed.as_ref())
         .titled(title)
         .summed("a task has not returned from its first poll")
-        .explained(&[("task", &task.name), ("proc", open.proc)]);
-    with_run_delay(in_poll(finding, open), open, limit)
+        .explained(&[("task", &task.name), (open.doing().name(), open.proc)]);
+    with_times(in_poll(finding, open), open, limit)
 }
 
 fn blocked_worker(open: &Open<'_>, limit: u64) -> Finding {
@@ -314,17 +342,17 @@ fn blocked_worker(open: &Open<'_>, limit: u64) -> Finding {
         None => values.push(("thread", &thread)),
     }
     let passed = open.poll.passed.as_ref();
-    let passed = passed.map(|place| words::place(Some(place)));
-    match &passed {
-        Some(passed) => values.push(("passed", passed)),
-        None => values.push(("proc", open.proc)),
-    }
+    let code = passed.map_or_else(
+        || String::from(open.proc),
+        |place| format!("between {} and the next await", words::place(Some(place))),
+    );
+    values.push((open.doing().name(), &code));
     let finding = finding
         .at(open.proc, open.poll.passed.as_ref())
         .titled(title)
         .summed("one poll has not returned")
         .explained(&values);
-    with_run_delay(in_poll(finding, open), open, limit)
+    with_times(in_poll(finding, open), open, limit)
 }
 
 /// Notes which poll it is, so that its end is found.
@@ -347,15 +375,25 @@ const FOR_THE_MACHINE: [&str; 2] = [
     "find what uses the cores: top; a CPU limit: nr_throttled in cpu.stat of the cgroup",
 ];
 
-/// Adds how long the machine did not run the thread. If only that makes the poll so long, no change
-/// of the code is suggested.
-fn with_run_delay(mut finding: Finding, open: &Open<'_>, limit: u64) -> Finding {
+/// Adds how long the thread was on the processor, and how long the machine did not run it. If only
+/// that makes the poll so long, no change of the code is suggested.
+fn with_times(mut finding: Finding, open: &Open<'_>, limit: u64) -> Finding {
+    if let Some(on) = open.on_processor {
+        let alert = &mut finding.alert;
+        (alert.on_cpu_ns, alert.on_cpu_of_ns) = (Some(on.ns), on.of_ns);
+        if !open.is_run_delay(limit) {
+            let told = open.doing().told(&open.worker.name, on);
+            alert.why.push_str(&told);
+        }
+    }
     let Some(told) = open.run_delay() else {
         return finding;
     };
     let alert = &mut finding.alert;
     alert.why.push_str(&format!(" {told}"));
     if open.is_run_delay(limit) {
+        alert.severity = Severity::Note;
+        alert.summary = "the machine does not run a worker".into();
         alert.why.push_str(FOR_WANT_OF_CORES);
         alert.fixes = FOR_THE_MACHINE.map(String::from).into();
     }
@@ -372,7 +410,7 @@ fn all_blocked(scan: &Scan<'_>, open: &[Open<'_>], limit: u64) -> Finding {
         if let Some(task) = each.task {
             finding = finding.with_task(task);
         }
-        if worst.is_none_or(|worst| each.age > worst.age) {
+        if worst.is_none_or(|worst| each.own > worst.own) {
             worst = Some(each);
         }
     }
@@ -385,7 +423,7 @@ fn all_blocked(scan: &Scan<'_>, open: &[Open<'_>], limit: u64) -> Finding {
         open.len(),
         worst.proc
     );
-    let values = [("worker", "no worker"), ("proc", worst.proc)];
+    let values = [("worker", "no worker"), (worst.doing().name(), worst.proc)];
     let mut finding = finding
         .at(worst.proc, worst.poll.passed.as_ref())
         .titled(title)
@@ -393,7 +431,7 @@ fn all_blocked(scan: &Scan<'_>, open: &[Open<'_>], limit: u64) -> Finding {
         .explained(&values);
     finding.alert.why =
         "Every worker is in a poll that has not returned: the whole executor is stalled.".into();
-    with_run_delay(behind(finding, scan, worst), worst, limit)
+    with_times(behind(finding, scan, worst), worst, limit)
 }
 
 fn stopped_heart(at: u64) -> Finding {

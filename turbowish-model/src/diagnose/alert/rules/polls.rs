@@ -21,7 +21,9 @@ use crate::sorting;
 pub(in crate::diagnose::alert) const LONG_POLL: PitfallRule = PitfallRule {
     why: "A poll must return quickly: its worker runs no other task until then.",
     fixes: &[
-        "{proc}: file I/O, a lock of std, or a loop between two awaits? use spawn_blocking, or yield_now().await every few ms",
+        "{code}: file I/O, a lock of std, or a loop between two awaits? use spawn_blocking, or yield_now().await every few ms",
+        super::doing::IF_COMPUTING,
+        super::doing::IF_ASLEEP,
     ],
     limits: &[
         Limit::LongPollWarn,
@@ -29,6 +31,7 @@ pub(in crate::diagnose::alert) const LONG_POLL: PitfallRule = PitfallRule {
         Limit::LongPollShare,
         Limit::LongPollAlert,
     ],
+    also: "An alert if one takes 100ms (long_poll.alert).",
     ..PitfallRule::new(Pitfall::LongPoll)
 };
 
@@ -99,8 +102,10 @@ pub(in crate::diagnose::alert) fn long_polls(scan: &Scan<'_>, found: &mut Vec<Fi
             .at(&proc.path, None)
             .titled(title)
             .summed("polls take too long")
-            .explained(&[("proc", &proc.path)]);
-        if worst >= alert {
+            .explained(&[("code", &proc.path)]);
+        // In which polls the run delay fell is unknown.
+        let delay = scan.memory.run_delays.longest(scan.situation);
+        if worst.saturating_sub(delay) >= alert {
             finding.alert.severity = Severity::Alert;
         }
         finding.alert.why.extend(run_delay(scan));
