@@ -187,7 +187,7 @@ const HELD: &str = "A poll must return quickly: w0 runs no other task until this
 #[test]
 fn a_poll_that_the_machine_does_not_run_is_no_long_poll() {
     let delayed = [
-        "1000 + note blocked worker w0 1.00 s+: the kernel did not run it for 900ms+ of a poll, in app::write",
+        "1000 + note blocked worker w0 1.00 s+: the kernel did not run it for 900ms+ of one poll, in app::write",
     ];
     let why = "A poll must return quickly: w0 runs no other task until this one returns. \
                The kernel did not run w0 for 3.60 s+ of this poll: more threads want to run than there are cores, or the \
@@ -231,7 +231,7 @@ fn a_poll_that_is_long_by_itself_is_told_with_its_run_delay() {
 
 #[test]
 fn a_poll_that_may_be_long_because_of_the_machine_is_no_alert() {
-    let long = "250 + alert long poll: app::write, in one poll for 250ms+";
+    let long = "250 + alert long poll 250ms+: app::write";
     // What is left is as long as a long poll is, and a little less.
     check(
         |stage| hog(stage, 2, 7),
@@ -251,7 +251,7 @@ fn a_poll_that_may_be_long_because_of_the_machine_is_no_alert() {
             }
         }
     };
-    let late = "500 + alert long poll: app::write, in one poll for 490ms+";
+    let late = "500 + alert long poll 490ms+: app::write";
     check(|stage| hog(stage, 2, 7), 500, begins_late(391), &[]);
     check(|stage| hog(stage, 2, 7), 500, begins_late(390), &[late]);
 }
