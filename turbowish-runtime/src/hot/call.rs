@@ -135,8 +135,8 @@ where
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
         let this = self.project();
         let Owned { state, proc } = this.state;
-        let here = thread::this();
-        let is_straight = straight::is_straight(here, &state.account);
+        // Found anew each time: kept, it would cost a register in the future's poll.
+        let is_straight = straight::is_straight(thread::this(), &state.account);
         // Built here and closed in place: a guard that is moved would be copied through memory.
         let mut open = OpenPoll {
             state,
@@ -150,7 +150,13 @@ where
         };
         let mut lent = BorrowedWaker::same(cx.waker());
         if !is_straight && switch::concerns_polls() {
-            match begin(here, &mut open, proc.proc(), size_of::<F>(), cx.waker()) {
+            match begin(
+                thread::this(),
+                &mut open,
+                proc.proc(),
+                size_of::<F>(),
+                cx.waker(),
+            ) {
                 Ok(given) => lent = given,
                 Err(PausedPoll { .. }) => return Poll::Pending,
             }
@@ -158,12 +164,12 @@ where
         // One poll of the future for all cases: two would be compiled twice.
         let polled = this.future.poll(&mut Context::from_waker(lent.waker()));
         if open.epoch != 0 {
-            if open.epoch == NO_EPOCH && polled.is_pending() && here.is_settled() {
+            if open.epoch == NO_EPOCH && polled.is_pending() && thread::this().is_settled() {
                 std::mem::forget(open);
                 return polled;
             }
             end(
-                here,
+                thread::this(),
                 &mut open,
                 match &polled {
                     Poll::Pending => PollEnd::Pending,
