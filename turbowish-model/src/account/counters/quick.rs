@@ -61,17 +61,14 @@ impl PathCounters {
         }
     }
 
-    /// Where an ended wait is counted, unless it is the longest one of the tick.
+    /// Where an ended wait of every level of a span is counted, unless it is the longest one of the
+    /// tick.
     #[inline(always)]
-    pub(crate) fn wait_bucket(&self, is_span: bool, waited: u64) -> Option<&AtomicU64> {
-        let (bar, shared) = match is_span {
-            true => (Word::SpanWaitBar, Shared::SpanWait),
-            false => (Word::WaitBar, Shared::Wait),
-        };
-        if waited > self.get(bar) {
+    pub(crate) fn span_wait_bucket(&self, waited: u64) -> Option<&AtomicU64> {
+        if waited > self.get(Word::SpanWaitBar) {
             return None;
         }
-        self.bucket(shared, waited)
+        self.bucket(Shared::SpanWait, waited)
     }
 
     /// Begins a wait of every level of a span, at `t`.

@@ -9,11 +9,11 @@ use core::sync::atomic::Ordering::{Relaxed, Release};
 
 use super::Ledger;
 use super::frame::{
-    ARRIVED, BESIDE, BRANCH, COUNTED_BEFORE, FIRST, FOUND, LINKED, OVER, REPATHED, REUSE_DOWN,
-    REUSE_NONE,
+    ARRIVED, BESIDE, BRANCH, COUNTED_BEFORE, FIRST, FOUND, OVER, REPATHED, REUSE_DOWN, REUSE_NONE,
 };
 use super::poll_end::record_alone;
 use super::quick::charge;
+use super::quick_end::passes;
 use crate::account::branch::Parent;
 use crate::account::call::{Call, DIRECT, FORK, MARK, SITE};
 use crate::account::counters::{ALONE, Word};
@@ -90,8 +90,8 @@ impl Ledger {
         self.longest(row, &ALONE, (frame, || call.site()), hold);
         row.add(Word::Waits, 1);
         record_alone(row, &charge(hold, nested));
-        let passes = is_again && place & (DIRECT | LINKED) == DIRECT | LINKED;
-        call.suspend_again(place, t, [hold - nested, hold + carry], passes);
+        let times = [hold - nested, hold + carry];
+        call.suspend_again(place, t, times, passes(place, is_again));
         if self.shown.quiet.load(Relaxed) == 0 {
             self.push_pending(call, frame, place, depth);
         }

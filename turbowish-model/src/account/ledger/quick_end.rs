@@ -32,29 +32,35 @@ pub type Unwritten = Option<u64>;
 /// The end of a poll that is about to be written.
 struct Ending<'a> {
     row: &'a PathCounters,
-    start: u64,
+    /// The time of the end.
+    t: u64,
     hold: u64,
     nested: u64,
     buckets: PollBuckets<'a>,
 }
 
 impl Ending<'_> {
-    /// The time of the end.
-    #[inline(always)]
-    const fn t(&self) -> u64 {
-        self.start + self.hold
-    }
-
     #[inline(always)]
     const fn running(&self) -> u64 {
         self.hold - self.nested
     }
 
-    /// Records the poll in the histograms, and its running time if it is the longest.
+    /// Records the poll in the histograms, its running time if it is the longest, and what was
+    /// nested in it.
     #[inline(always)]
-    fn record(&self) {
+    fn record(&self, nested: Word) {
+        if self.nested != 0 {
+            self.row.add(nested, self.nested);
+        }
         self.row.record_in(&self.buckets, self.running());
     }
+}
+
+/// Whether the call awaits another one directly that ended pending right before it, so that it has
+/// nothing to do as long as that one is pending.
+#[inline(always)]
+pub(super) const fn passes(place: u32, is_again: bool) -> bool {
+    is_again && place & (DIRECT | LINKED) == DIRECT | LINKED
 }
 
 impl Ledger {
@@ -87,47 +93,81 @@ impl Ledger {
         row.is_kept_for(self.capture.noticed()?).then_some(row)
     }
 
-    /// The end at `t` of a poll that began at `start`, unless it is special for the counters of
-    /// this path.
+    /// The duration of a poll from `start` to `t`, unless it is the longest one of the tick, or the
+    /// clock went backwards.
+    #[inline(always)]
+    fn usual_hold(
+        &self,
+        row: &PathCounters,
+        longest: &LongestWords,
+        start: u64,
+        t: u64,
+    ) -> Option<u64> {
+        let hold = t.wrapping_sub(start);
+        let is_usual = t >= self.time.last.load(Relaxed)
+            && !row.is_longest(longest, self.time.tick.load(Relaxed), hold);
+        is_usual.then_some(hold)
+    }
+
+    /// The end at `t` of the poll of a frame, unless it is special for the counters of this path.
     #[inline(always)]
     fn ending(
         &self,
         path: PathId,
         longest: &LongestWords,
         populations: [Shared; 2],
-        [start, nested, t]: [u64; 3],
+        frame: &Frame,
+        t: u64,
     ) -> Option<Ending<'_>> {
         let row = self.ready_row(path)?;
-        let hold = t.wrapping_sub(start);
-        let is_usual = t >= self.time.last.load(Relaxed)
-            && !row.is_longest(longest, self.time.tick.load(Relaxed), hold);
-        if !is_usual {
-            return None;
-        }
+        let hold = self.usual_hold(row, longest, frame.start.load(Relaxed), t)?;
+        let nested = frame.nested.load(Relaxed);
         let buckets = row.poll_buckets(hold, nested, populations)?;
         Some(Ending {
             row,
-            start,
+            t,
             hold,
             nested,
             buckets,
         })
     }
 
-    /// The event of this end, after which `depth` polls are open.
+    /// Such an end of a span: a poll of an innermost call, and of all callers.
     #[inline(always)]
-    fn pass_event(&self, ending: &Ending<'_>, depth: u32) {
-        self.time.last.store(ending.t(), Relaxed);
+    fn ending_of_span(&self, unit: PathId, frame: &Frame, t: u64) -> Option<Ending<'_>> {
+        self.ending(unit, &SPANS, [Shared::Span, Shared::SpanNested], frame, t)
+    }
+
+    /// Such an end of a poll of one level.
+    #[inline(always)]
+    fn ending_alone(&self, path: PathId, frame: &Frame, t: u64) -> Option<Ending<'_>> {
+        self.ending(path, &ALONE, [Shared::Leaf, Shared::Nested], frame, t)
+    }
+
+    /// The event of an end at `t`, after which `depth` polls are open.
+    #[inline(always)]
+    fn pass_event(&self, t: u64, depth: u32) {
+        self.time.last.store(t, Relaxed);
         add(&self.time.events, 1);
         self.depth.store(depth, Relaxed);
     }
 
-    /// Ends the innermost poll, at `depth`, as pending.
+    /// Writes a span that ends pending at the await point `unit`.
+    #[inline(always)]
+    fn write_span(&self, ending: &Ending<'_>, unit: PathId) {
+        let Ending { row, t, hold, .. } = *ending;
+        row.add(Word::SpanPolls, 1);
+        row.add(Word::SpanHold, hold);
+        ending.record(Word::SpanNested);
+        self.pass(unit, hold, t);
+    }
+
+    /// Ends a poll of a task's root as pending.
     ///
     /// # Errors
     /// If anything about it is special: nothing is written.
     #[inline(always)]
-    pub fn suspend_awaited(
+    pub fn suspend_root(
         &self,
         call: &mut Call,
         depth: u32,
@@ -181,34 +221,17 @@ impl Ledger {
         }
         let unit = self.known_unit(frame, place).ok_or(None)?;
         let (t, is_again) = self.end_time(now);
-        let (start, nested) = (frame.start.load(Relaxed), frame.nested.load(Relaxed));
-        let populations = [Shared::Leaf, Shared::Nested];
-        let times = [start, nested, t];
-        let ending = self
-            .ending(unit, &ALONE, populations, times)
-            .ok_or(Some(t))?;
-        let step = match self.shown.quiet.load(Relaxed) {
-            0 => self
-                .level_in_place(depth)
-                .zip(self.shown.await_stack.room()),
-            _ => None,
-        };
-        if step.is_none() && self.shown.quiet.load(Relaxed) == 0 {
-            return Err(Some(t));
-        }
+        let ending = self.ending_alone(unit, frame, t).ok_or(Some(t))?;
+        let step = self.step_of(place, depth).ok_or(Some(t))?;
         let (row, hold) = (ending.row, ending.hold);
         let writing = self.sequence.write();
-        self.pass_event(&ending, depth);
+        self.pass_event(t, depth);
         row.add(Word::FirstPolls, 1);
         row.add(Word::FirstHold, hold);
         row.add(Word::FirstEnds, t);
-        if nested != 0 {
-            row.add(Word::Nested, nested);
-        }
-        ending.record();
-        let passes = is_again && place & (DIRECT | LINKED) == DIRECT | LINKED;
-        let inclusive = hold + frame.carry.load(Relaxed);
-        call.suspend_new(place, unit, t, [hold - nested, inclusive, hold], passes);
+        ending.record(Word::Nested);
+        let times = [ending.running(), hold + frame.carry.load(Relaxed), hold];
+        call.suspend_new(place, unit, t, times, passes(place, is_again));
         if place & OVER == 0 {
             self.pass(unit, hold, t);
             self.reuse.store(REUSE_NONE, Relaxed);
@@ -282,37 +305,26 @@ impl Ledger {
         }
         let unit = self.known_unit(frame, place).ok_or(None)?;
         let (t, is_again) = self.end_time(now);
-        let (start, nested) = (frame.start.load(Relaxed), frame.nested.load(Relaxed));
-        let populations = [Shared::Span, Shared::SpanNested];
-        let times = [start, nested, t];
-        let ending = self
-            .ending(unit, &SPANS, populations, times)
-            .ok_or(Some(t))?;
+        let ending = self.ending_of_span(unit, frame, t).ok_or(Some(t))?;
         let step = self.step_of(place, depth).ok_or(Some(t))?;
-        let (row, hold, age) = (ending.row, ending.hold, call.lived(t));
-        if row.may_be_slow(age) && is_long_stay(start.saturating_sub(call.since), age) {
+        let (row, age) = (ending.row, call.lived(t));
+        let stood = frame.start.load(Relaxed).saturating_sub(call.since);
+        if row.may_be_slow(age) && is_long_stay(stood, age) {
             return Err(Some(t));
         }
         let writing = self.sequence.write();
-        self.pass_event(&ending, 0);
+        self.pass_event(t, 0);
         row.begin_span_wait(t);
-        row.add(Word::SpanPolls, 1);
-        row.add(Word::SpanHold, hold);
-        if nested != 0 {
-            row.add(Word::SpanNested, nested);
-        }
-        ending.record();
-        self.pass(unit, hold, t);
+        self.write_span(&ending, unit);
         let reuse = if place & ROOT == 0 {
             REUSE_UP
         } else {
             REUSE_NONE
         };
         self.reuse.store(reuse, Relaxed);
-        let last = [ending.running(), hold + frame.carry.load(Relaxed)];
+        let last = [ending.running(), ending.hold + frame.carry.load(Relaxed)];
         [call.running, call.inclusive] = call.with_last(last);
-        let passes = is_again && place & (DIRECT | LINKED) == DIRECT | LINKED;
-        call.suspend_moved((place, unit), age, t, passes);
+        call.suspend_moved((place, unit), age, t, passes(place, is_again));
         self.push_step(step, frame, place, t);
         drop(writing);
         Ok(())
@@ -331,31 +343,20 @@ impl Ledger {
         if unit == 0 || depth != 0 || self.shown.moved.load(Relaxed) != 0 {
             return Err(None);
         }
-        let (start, nested) = (frame.start.load(Relaxed), frame.nested.load(Relaxed));
-        let waited = start.saturating_sub(frame.suspended.load(Relaxed));
+        let waited = waited(frame);
         let (t, is_again) = self.end_time(now);
-        let populations = [Shared::Span, Shared::SpanNested];
-        let times = [start, nested, t];
-        let ending = self
-            .ending(unit, &SPANS, populations, times)
-            .ok_or(Some(t))?;
+        let ending = self.ending_of_span(unit, frame, t).ok_or(Some(t))?;
         let (row, hold) = (ending.row, ending.hold);
-        let wait = row.wait_bucket(true, waited).ok_or(Some(t))?;
+        let wait = row.span_wait_bucket(waited).ok_or(Some(t))?;
         let writing = self.sequence.write();
-        self.pass_event(&ending, 0);
-        row.add(Word::SpanPolls, 1);
-        row.add(Word::SpanHold, hold);
+        self.pass_event(t, 0);
         row.subtract(Word::SpanWaited, hold);
         row.add(Word::SpanWaits, waited);
         add(wait, 1);
-        if nested != 0 {
-            row.add(Word::SpanNested, nested);
-        }
-        ending.record();
-        self.pass(unit, hold, t);
+        self.write_span(&ending, unit);
         self.reuse.store(REUSE_UP, Relaxed);
-        let passes = is_again && place & (DIRECT | LINKED) == DIRECT | LINKED;
-        call.suspend_again(place, t, [hold - nested, hold], passes);
+        let times = [ending.running(), hold];
+        call.suspend_again(place, t, times, passes(place, is_again));
         drop(writing);
         Ok(())
     }
@@ -385,18 +386,12 @@ impl Ledger {
         let (start, path) = (frame.start.load(Relaxed), frame.path.load(Relaxed));
         let row = self.ready_row(path).ok_or(None)?;
         let t = now();
-        let hold = t.wrapping_sub(start);
-        let is_usual = t >= self.time.last.load(Relaxed)
-            && !row.is_longest(&ALONE, self.time.tick.load(Relaxed), hold)
-            && hold <= row.get(Word::OnlyLongest);
-        if !is_usual {
-            return Err(Some(t));
-        }
+        let hold = self.usual_hold(row, &ALONE, start, t);
+        let hold = hold.filter(|hold| *hold <= row.get(Word::OnlyLongest));
+        let hold = hold.ok_or(Some(t))?;
         let bucket = row.bucket(Shared::Single, hold).ok_or(Some(t))?;
         let writing = self.sequence.write();
-        self.time.last.store(t, Relaxed);
-        add(&self.time.events, 1);
-        self.depth.store(depth, Relaxed);
+        self.pass_event(t, depth);
         row.add(Word::OnlyPolls, 1);
         row.add(Word::OnlyHold, hold);
         add(bucket, 1);
@@ -427,23 +422,17 @@ impl Ledger {
         if depth != 0 {
             return Err(None);
         }
-        let nested = frame.nested.load(Relaxed);
-        let (start, path) = (frame.start.load(Relaxed), frame.path.load(Relaxed));
-        let unit = frame.unit.load(Relaxed);
-        let waited = start.saturating_sub(frame.suspended.load(Relaxed));
+        let (path, unit) = (frame.path.load(Relaxed), frame.unit.load(Relaxed));
+        let waited = waited(frame);
         let wait = match unit {
             0 => None,
             _ => {
                 let row = self.ready_row(unit).ok_or(None)?;
-                Some((row, row.wait_bucket(true, waited).ok_or(None)?))
+                Some((row, row.span_wait_bucket(waited).ok_or(None)?))
             }
         };
         let t = now();
-        let populations = [Shared::Leaf, Shared::Nested];
-        let times = [start, nested, t];
-        let ending = self
-            .ending(path, &ALONE, populations, times)
-            .ok_or(Some(t))?;
+        let ending = self.ending_alone(path, frame, t).ok_or(Some(t))?;
         let (row, hold) = (ending.row, ending.hold);
         let age = call.lived(t);
         let last = [ending.running(), hold + frame.carry.load(Relaxed)];
@@ -453,23 +442,20 @@ impl Ledger {
         }
         let buckets = row.call_buckets(running, inclusive, age).ok_or(Some(t))?;
         let writing = self.sequence.write();
-        self.pass_event(&ending, if place & ROOT == 0 { 1 } else { 0 });
+        self.pass_event(t, if place & ROOT == 0 { 1 } else { 0 });
         if let Some((waits, bucket)) = wait {
             frame.unit.store(0, Relaxed);
-            waits.end_span_wait([start, waited], bucket);
+            waits.end_span_wait([frame.start.load(Relaxed), waited], bucket);
         }
         row.add(Word::LastPolls, 1);
         row.add(Word::LastHold, hold);
         row.add(Word::LastEnds, t);
-        if nested != 0 {
-            row.add(Word::Nested, nested);
-        }
-        ending.record();
+        ending.record(Word::Nested);
         row.charge_call_in(&buckets, running, inclusive, age);
         [call.running, call.inclusive] = [running, inclusive];
         call.end();
         if place & ROOT == 0 {
-            self.turn(call, frame, &charge(hold, nested));
+            self.turn(call, frame, &charge(hold, ending.nested));
         } else {
             self.pass(path, hold, t);
             self.leave(frame, None);
@@ -477,4 +463,11 @@ impl Ledger {
         drop(writing);
         Ok(())
     }
+}
+
+/// The wait of a frame's call that ended with its poll.
+#[inline(always)]
+fn waited(frame: &Frame) -> u64 {
+    let since = frame.suspended.load(Relaxed);
+    frame.start.load(Relaxed).saturating_sub(since)
 }

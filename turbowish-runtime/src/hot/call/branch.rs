@@ -13,7 +13,6 @@ use turbowish_model::event::CallEvent;
 use super::CallState;
 use super::nested::{OuterPoll, is_suspect, record_waker};
 use super::root::{PollWaker, leave_task};
-
 use crate::hot::proc::{self, Proc};
 use crate::hot::task::{self, Covered, CoveredTask, FirstPoll};
 use crate::hot::thread::ThreadLedger;

@@ -120,7 +120,7 @@ pub(super) fn end_quick(
     end: PollEnd,
 ) -> Result<(), Unwritten> {
     match end {
-        PollEnd::Pending => ledger.suspend_awaited(account, depth, clock::ticks)?,
+        PollEnd::Pending => ledger.suspend_bottom(account, depth, clock::ticks)?,
         PollEnd::Ready => ledger.return_bottom(account, depth, clock::ticks)?,
         PollEnd::Err | PollEnd::Panic | PollEnd::Torn => return Err(None),
     }

@@ -122,7 +122,7 @@ pub(super) fn end_of_root(
 ) -> Result<(), Unwritten> {
     let (ledger, account) = (&thread.ledger, &mut state.account);
     match closing.end {
-        PollEnd::Pending => ledger.suspend_awaited(account, 0, clock::ticks)?,
+        PollEnd::Pending => ledger.suspend_root(account, 0, clock::ticks)?,
         PollEnd::Ready => ledger.return_bottom(account, 0, clock::ticks)?,
         PollEnd::Err | PollEnd::Panic | PollEnd::Torn => return Err(None),
     }

@@ -202,7 +202,6 @@ fn at(roots: &mut Vec<RootCounts>, root: u32) -> &mut RootCounts {
 
 #[cfg(test)]
 mod tests {
-
     use std::future::poll_fn;
     use std::pin::Pin;
     use std::sync::Mutex;
