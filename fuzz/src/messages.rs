@@ -5,7 +5,7 @@ use turbowish_model::query::Query;
 use turbowish_model::snapshot::Snapshot;
 use turbowish_model::snapshot::report;
 use turbowish_wire::weight::{Weighed, weigh};
-use turbowish_wire::{Action, DECODED_LIMIT, proto};
+use turbowish_wire::{Action, DECODED_LIMIT, framing, proto};
 
 /// Decodes the input as each message that a peer can send; its first byte chooses.
 pub fn messages(input: &[u8]) {
@@ -36,7 +36,12 @@ fn snapshot(bytes: &[u8]) {
     // What the console does with it.
     let _ = report::json(&snapshot);
     let _ = report::text(&snapshot, None);
-    let sent = proto::Snapshot::from(snapshot.clone());
+    // As the process sends it.
+    let Some(frame) = framing::frame(&snapshot) else {
+        return;
+    };
+    let sent: proto::Snapshot = framing::message(&frame).expect("a frame of ours is a message");
+    assert_eq!(sent, proto::Snapshot::from(snapshot.clone()));
     let back = Snapshot::try_from(sent).expect("rows of ours are good messages");
     assert_eq!(back, snapshot);
 }

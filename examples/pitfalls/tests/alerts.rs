@@ -263,13 +263,18 @@ async fn a_preempted_poll_is_told_as_run_delay() {
             && alert.fixes.iter().any(|fix| fix.contains("more cores"))
             && !alert.fixes.iter().any(alike)
     };
+    let alert = wait_for(&program, told).await;
+    println!("{}", alert.title);
+}
+
+/// The first alert that is told so, within a minute.
+async fn wait_for(program: &Program, told: impl Fn(&Alert) -> bool) -> Alert {
     let begun = Instant::now();
     loop {
-        let snapshot = program.snapshot().await;
-        let alerts = &snapshot.alerts.rows;
+        let alerts = program.snapshot().await.alerts.rows;
         if let Some(alert) = alerts.iter().find(|alert| told(alert)) {
-            println!("after {:?}: {}", begun.elapsed(), alert.title);
-            return;
+            println!("after {:?}", begun.elapsed());
+            return alert.clone();
         }
         let elapsed = begun.elapsed();
         assert!(elapsed < Duration::from_secs(60), "{alerts:#?}");
@@ -294,18 +299,8 @@ async fn check_told(path: &str, pitfall: &str, why: &str, fix: &str) {
             && alert.fixes.iter().any(alike)
             && !alert.fixes.iter().any(is_unsure)
     };
-    let begun = Instant::now();
-    loop {
-        let snapshot = program.snapshot().await;
-        let alerts = &snapshot.alerts.rows;
-        if let Some(alert) = alerts.iter().find(|alert| told(alert)) {
-            println!("after {:?}: {}", begun.elapsed(), alert.why);
-            return;
-        }
-        let elapsed = begun.elapsed();
-        assert!(elapsed < Duration::from_secs(60), "{alerts:#?}");
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
+    let alert = wait_for(&program, told).await;
+    println!("{}", alert.why);
 }
 
 #[tokio::test]

@@ -70,12 +70,16 @@ fn alerts(state: &State) -> Line<'static> {
         (None, None) => String::new(),
     };
     let room = usize::from(state.size.0);
-    let mut counts = counts + &also_resolved(resolved);
+    let over = match resolved {
+        0 => String::new(),
+        n => format!(", {n} resolved"),
+    };
     // The sentence says of the worst one that it is over.
     let says_so = active.is_some() && first.is_some_and(Alert::is_over);
-    if says_so && counts.len() + text::width(&named) > room {
-        counts = counts.replacen(&also_resolved(resolved), "", 1);
-    }
+    let counts = match counts.len() + over.len() + text::width(&named) > room && says_so {
+        true => counts,
+        false => counts + &over,
+    };
     let named = text::fit_sentence(&named, room.saturating_sub(counts.len()));
     Line::from(vec![Span::styled(counts, style), Span::raw(named)])
 }
@@ -92,13 +96,6 @@ fn active_ones(state: &State, worst: &Alert, first: Option<&Alert>) -> String {
         n => format!(" +{}", n - 1),
     };
     format!("{count} active: {}{more}", worst.pitfall.title())
-}
-
-fn also_resolved(count: usize) -> String {
-    match count {
-        0 => String::new(),
-        n => format!(", {n} resolved"),
-    }
 }
 
 /// `42.0 s ago: blocked worker w1 …` of an alert that is over.
