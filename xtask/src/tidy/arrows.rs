@@ -57,13 +57,27 @@ const GRAPH: &[Arrows] = &[
     arrows("turbowish-wire", &["turbowish-model"]),
     arrows("turbowish-unsafe", &[]),
     arrows(
+        "turbowish-recording",
+        &["turbowish-model", "turbowish-wire"],
+    ),
+    arrows(
         "turbowish-runtime",
-        &["turbowish-model", "turbowish-unsafe", "turbowish-wire"],
+        &[
+            "turbowish-model",
+            "turbowish-recording",
+            "turbowish-unsafe",
+            "turbowish-wire",
+        ],
     ),
     arrows("cargo-turbowish", &["turbowish-model"]),
     Arrows {
         package: "turbowish-cli",
-        ours: &["cargo-turbowish", "turbowish-model", "turbowish-wire"],
+        ours: &[
+            "cargo-turbowish",
+            "turbowish-model",
+            "turbowish-recording",
+            "turbowish-wire",
+        ],
         // The demo embeds a server that is watched.
         optional: &["turbowish", "turbowish-kv"],
         outside: None,
@@ -78,6 +92,7 @@ const GRAPH: &[Arrows] = &[
             "cargo-turbowish",
             "turbowish-cli",
             "turbowish-model",
+            "turbowish-recording",
             "turbowish-wire",
         ],
     ),

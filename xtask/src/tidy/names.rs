@@ -30,6 +30,7 @@ const FOLDERS: &[&str] = &[
     "turbowish-macros/src/",
     "turbowish-model/src/",
     RUNTIME,
+    "turbowish-recording/src/",
     "turbowish-testing/src/",
     "turbowish-unsafe/src/",
     "turbowish-wire/src/",

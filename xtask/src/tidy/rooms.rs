@@ -14,6 +14,7 @@ const CRATES: &[&str] = &[
     "turbowish-macros/src/",
     "turbowish-model/src/",
     "turbowish-runtime/src/",
+    "turbowish-recording/src/",
     "turbowish-testing/src/",
     "turbowish-unsafe/src/",
     "turbowish-wire/src/",
