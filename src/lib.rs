@@ -72,7 +72,7 @@ pub use turbowish_macros::instrument;
 #[cfg(feature = "enabled")]
 pub use turbowish_runtime::{
     AlertLimit, Builder, Bytes, Guard, InitError, Intent, Percent, Task, TaskBuilder, arm, counter,
-    disarm, gauge, init, task,
+    disarm, gauge, init, record_panics, task,
 };
 
 #[cfg(feature = "enabled")]
@@ -87,7 +87,7 @@ pub use turbowish_runtime::{JoinHandle, JoinSet, block_on, spawn, spawn_local, s
 #[cfg(not(feature = "enabled"))]
 pub use off::{
     AlertLimit, Builder, Bytes, Guard, InitError, Intent, Percent, Task, TaskBuilder, arm, disarm,
-    init, task,
+    init, record_panics, task,
 };
 
 #[cfg(not(feature = "enabled"))]

@@ -27,6 +27,10 @@ pub const fn arm() {}
 pub const fn disarm() {}
 
 /// Compiled out: does nothing.
+#[inline]
+pub const fn record_panics() {}
+
+/// Compiled out: does nothing.
 #[deprecated(note = "use `disarm`: tasks are paused, accounting is disarmed")]
 #[inline]
 pub const fn pause() {}

@@ -52,6 +52,7 @@ pub use crate::hot::origin::{Root, root};
 pub use crate::hot::origin::{Task, TaskBuilder, task};
 #[doc(hidden)]
 pub use crate::hot::probe;
+pub use crate::hot::task::record_panics;
 pub use crate::init::{Builder, Guard, InitError, arm, disarm, init};
 #[expect(deprecated, reason = "they stay for a while")]
 pub use crate::init::{pause, resume};

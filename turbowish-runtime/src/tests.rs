@@ -36,6 +36,7 @@ mod nested;
 mod oracle;
 mod own_clock;
 #[cfg(feature = "server")]
+mod panics;
 mod pauses;
 mod random;
 mod reuse;

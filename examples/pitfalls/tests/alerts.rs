@@ -317,6 +317,18 @@ async fn a_thread_that_computes_in_its_poll_is_told_so() {
     check_told(path, "never_yields", ": it computed.", computes).await;
 }
 
+#[tokio::test]
+async fn a_panic_is_told_with_its_message_and_its_place() {
+    let program = Program::start(env!("CARGO_BIN_EXE_detached-failure"), "").await;
+    let told = |alert: &Alert| {
+        let place = "detached-failure.rs:8: the panic is here";
+        alert.title.contains("refresher panicked (no such host)")
+            && alert.fixes.iter().any(|fix| fix == place)
+    };
+    let alert = wait_for(&program, told).await;
+    println!("{}", alert.title);
+}
+
 macro_rules! well {
     ($($name:ident $program:literal $seconds:literal;)*) => {$(
         #[tokio::test]

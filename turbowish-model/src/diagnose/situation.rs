@@ -182,10 +182,21 @@ pub struct Ended {
     pub at: u64,
     /// The result cannot be observed: the handle was dropped. `None`: unknown.
     pub detached: Option<bool>,
+    /// Message and place of the panic; `None` if the panic hook does not record them.
+    pub panic: Option<Panic>,
     /// Source location of the spawn.
     pub spawned: Option<Spot>,
     /// The await point it had reached.
     pub place: Option<Place>,
+}
+
+/// What the panic hook was told of a panic.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Panic {
+    /// The message, on one line; `None` if it is no text.
+    pub message: Option<String>,
+    /// The place in the source.
+    pub place: Option<Spot>,
 }
 
 /// A thread that polls.

@@ -2,7 +2,7 @@
 //! too many events.
 
 use turbowish_model::diagnose::situation::{
-    Cut, Ended, ForcedYields, PollsAfterEnd, Proc, Site, Source,
+    Cut, Ended, ForcedYields, Panic, PollsAfterEnd, Proc, Site, Source,
 };
 
 use crate::play::{check, check_still};
@@ -18,6 +18,7 @@ fn a_panic_that_nobody_hears_of() {
                 root: "app::flush".to_owned(),
                 at: START,
                 detached,
+                panic: None,
                 spawned: Some(spot("main.rs:31")),
                 place: Some(place("flush.rs:7 file.sync_data()")),
             });
@@ -53,6 +54,22 @@ fn a_panic_that_nobody_hears_of() {
             }
         },
         &["0 + alert detached failure: flush-3 panicked at flush.rs:7, and no code saw the error"],
+    );
+    // With the panic hook's words.
+    check(
+        |stage| {
+            build(Some(true))(stage);
+            stage.situation.ended[0].panic = Some(Panic {
+                message: Some("no such host".to_owned()),
+                place: Some(spot("dns.rs:12")),
+            });
+        },
+        5_000,
+        |_, _| {},
+        &[
+            "0 + alert detached failure: flush-3 panicked at flush.rs:7 (no such host), and no code \
+             saw the error",
+        ],
     );
     check(build(Some(false)), 5_000, forget, &[]);
     check(build(None), 5_000, forget, &[]);

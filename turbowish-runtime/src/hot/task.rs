@@ -7,6 +7,7 @@
 mod counts;
 mod ended;
 mod first_poll;
+mod panics;
 mod registry;
 mod row;
 
@@ -25,6 +26,8 @@ use turbowish_unsafe::waker::slot::{Slot, SlotTarget, Vtables};
 use self::counts::{SlotCell, SlotWord, WakerCount, WakerCounts};
 pub(crate) use self::ended::{ended, panicked};
 pub(crate) use self::first_poll::FirstPoll;
+pub(crate) use self::panics::PanicNote;
+pub use self::panics::record_panics;
 #[cfg(test)]
 pub(crate) use self::registry::slots;
 pub(crate) use self::registry::{

@@ -19,6 +19,7 @@ use turbowish_unsafe::own::Own;
 use crate::hot::clock;
 use crate::hot::origin::TaskOrigin;
 use crate::hot::switch;
+use crate::hot::task::PanicNote;
 use crate::lock::lock;
 use crate::os_thread;
 use crate::runtimes;
@@ -45,6 +46,8 @@ pub(crate) struct ThreadLedger {
     pub(crate) lent: AtomicUsize,
     /// Start of the last root poll whose task used up its budget.
     pub(crate) forced: AtomicU64,
+    /// The last panic in a task on this thread.
+    pub(crate) panic: Mutex<Option<PanicNote>>,
 }
 
 impl ThreadLedger {
@@ -261,6 +264,7 @@ fn enroll(epoch: u32) -> Option<()> {
         late: late(),
         lent: AtomicUsize::new(0),
         forced: AtomicU64::new(0),
+        panic: Mutex::default(),
     });
     let enrolled = list(&fresh)?;
     let before = WORDS.with(|words| words.ledger.replace(Some(fresh))).ok()?;
@@ -333,6 +337,7 @@ fn stray(epoch: u32, slot: &mut Option<Arc<ThreadLedger>>) -> Option<&ThreadLedg
             late: late(),
             lent: AtomicUsize::new(0),
             forced: AtomicU64::new(0),
+            panic: Mutex::default(),
         });
         list(&fresh)?;
         *slot = Some(fresh);

@@ -20,8 +20,8 @@ use turbowish_model::account::resource::Reading;
 use turbowish_model::account::time::Scale;
 use turbowish_model::collect::assemble::Assembly;
 use turbowish_model::diagnose::situation::{
-    Ended, OpenPoll, PollsAfterEnd, Resource, RootTasks, Situation, Task, TaskKind, TimerWaits,
-    Wake, Wakes, WorkerThread,
+    Ended, OpenPoll, Panic, PollsAfterEnd, Resource, RootTasks, Situation, Task, TaskKind,
+    TimerWaits, Wake, Wakes, WorkerThread,
 };
 use turbowish_model::ordered::Set;
 use turbowish_model::snapshot::{Place, TaskState};
@@ -287,6 +287,10 @@ impl SituationBuilder<'_> {
                 root: self.path(ended.meta.root())?,
                 at: self.ns(ended.at),
                 detached: ended.detached,
+                panic: ended.note.map(|note| Panic {
+                    message: note.message,
+                    place: note.place,
+                }),
                 spawned: origin.map(|origin| spot(origin.place)),
                 place: None,
             })

@@ -425,6 +425,7 @@ pub fn situation() -> impl Strategy<Value = Situation> {
         root: "app::t".to_owned(),
         at,
         detached,
+        panic: None,
         spawned: None,
         place: None,
     });

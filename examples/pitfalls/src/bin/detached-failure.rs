@@ -11,6 +11,7 @@ async fn refresh() {
 #[tokio::main]
 async fn main() {
     let _turbowish = turbowish_pitfalls::begin(&[]);
+    turbowish::record_panics();
     drop(
         turbowish::TaskBuilder::new()
             .name("refresher")

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use turbowish_model::account::task::TaskMeta;
 
+use super::panics::{self, PanicNote};
 use super::registry::TASKS;
 use crate::features;
 use crate::hot::clock;
@@ -19,6 +20,8 @@ pub(crate) struct Panicked {
     pub(crate) at: u64,
     /// Whether nothing could await its result any more.
     pub(crate) detached: Option<bool>,
+    /// What the panic hook was told, if it was added to.
+    pub(crate) note: Option<PanicNote>,
 }
 
 /// Number of panicked tasks that are kept.
@@ -30,6 +33,7 @@ pub(crate) fn panicked(meta: TaskMeta, origin: &Option<Arc<TaskOrigin>>) {
     if !features::SERVER {
         return;
     }
+    let note = panics::take(meta.id);
     let mut ended = lock(&TASKS.ended);
     if ended.len() == ENDED_LIMIT {
         ended.pop_front();
@@ -39,6 +43,7 @@ pub(crate) fn panicked(meta: TaskMeta, origin: &Option<Arc<TaskOrigin>>) {
         detached: origin.as_ref().and_then(|origin| origin.is_detached()),
         origin: origin.clone(),
         at: clock::ticks(),
+        note,
     });
 }
 

@@ -32,6 +32,8 @@ pub(super) struct Tasks {
     wrapped: AtomicBool,
     /// The last tasks that ended by a panic.
     pub(super) ended: Mutex<VecDeque<Panicked>>,
+    /// Whether the panic hook was added to.
+    pub(super) hooked: AtomicBool,
 }
 
 /// A slot in the table. No two tasks share a cache line.
@@ -98,6 +100,7 @@ pub(super) static TASKS: Tasks = Tasks {
     limit: AtomicU64::new(DEFAULT_LIMIT),
     wrapped: AtomicBool::new(true),
     ended: Mutex::new(VecDeque::new()),
+    hooked: AtomicBool::new(false),
 };
 
 /// Default maximum of live tasks with a row of their own.

@@ -23,7 +23,8 @@ pub(in crate::diagnose::alert) const DETACHED_FAILURE: PitfallRule = PitfallRule
     lingers: true,
     why: "{task} panicked and its handle was dropped: nobody gets the error, and the task's work is no longer done.",
     fixes: &[
-        "read what the panic hook wrote, by default on stderr: the message and the place",
+        "{panicked}: the panic is here",
+        "read what the panic hook wrote, by default on stderr{hint}",
         "{spawned}: keep the handle and await it, or put the task into a JoinSet",
         "if it must always run, restart it when its handle returns an error",
     ],
@@ -81,7 +82,10 @@ fn panicked(root: &str, tasks: &[&Ended], since: u64, last: &Ended) -> Finding {
             last.name
         ),
     };
-    let title = format!("detached failure: {who}, and no code saw the error");
+    let panic = last.panic.as_ref();
+    let message = panic.and_then(|panic| panic.message.as_deref());
+    let message = message.map_or_else(String::new, |message| format!(" ({message})"));
+    let title = format!("detached failure: {who}{message}, and no code saw the error");
     let mut finding =
         Finding::new(Pitfall::DetachedFailure, since).about(Subject::Named(String::from(root)));
     let parties = tasks.iter().rev().take(NAMED).map(|ended| Party {
@@ -92,7 +96,14 @@ fn panicked(root: &str, tasks: &[&Ended], since: u64, last: &Ended) -> Finding {
     finding.alert.parties.extend(parties);
     let spawned = last.spawned.as_ref();
     let spawned = spawned.map(|spot| words::line(&spot.file, spot.line));
-    let mut values = Vec::from([("task", last.name.as_str())]);
+    let hint = match panic {
+        Some(_) => ": it may have a backtrace",
+        None => ": the message and the place; turbowish::record_panics() shows them here",
+    };
+    let panicked = panic.and_then(|panic| panic.place.as_ref());
+    let panicked = panicked.map(|spot| words::line(&spot.file, spot.line));
+    let mut values = Vec::from([("task", last.name.as_str()), ("hint", hint)]);
+    values.extend(panicked.as_ref().map(|at| ("panicked", at.as_str())));
     values.extend(
         spawned
             .as_ref()
