@@ -190,7 +190,7 @@ pub struct Ended {
     pub place: Option<Place>,
 }
 
-/// What the panic hook was told of a panic.
+/// A panic, as the panic hook sees it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Panic {
     /// The message, on one line; `None` if it is no text.

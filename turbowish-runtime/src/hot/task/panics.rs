@@ -13,7 +13,7 @@ use crate::hot::{switch, thread as threads};
 /// Number of characters of a message that are kept.
 const MESSAGE_LIMIT: usize = 200;
 
-/// What the panic hook was told of a panic.
+/// A panic, as the panic hook sees it.
 #[derive(Clone, Debug)]
 pub(crate) struct PanicNote {
     /// ID of the task that was polled.
