@@ -214,13 +214,25 @@ fn idle(row: &ResourceRow, beside: &DetailContext<'_>) -> Vec<RichLine> {
 }
 
 fn holder(row: &HolderRow, beside: &DetailContext<'_>) -> Vec<RichLine> {
-    claim(
+    let mut cells = claim(
         row.task.as_deref(),
         row.role.word(),
         row.amount,
         beside.time(row.since_ns),
         beside.spot(&row.at),
-    )
+    );
+    cells.extend(stands(row, beside));
+    cells
+}
+
+/// `waiting 1.20 s at db.rs:67:9-33`: why a holder does not release.
+fn stands(row: &HolderRow, beside: &DetailContext<'_>) -> Option<RichLine> {
+    let name = row.task.as_ref()?;
+    let task = beside.tasks.iter().find(|task| task.name == *name)?;
+    let innermost = task.stack.iter().rfind(|call| !call.aside);
+    let place = innermost.and_then(|call| call.place.as_ref());
+    let at = place.map_or_else(String::new, |place| format!(" at {}", beside.place(place)));
+    Some(format!("{}{at}", tree::state(task, beside.micro)).into())
 }
 
 fn waiter(row: &WaiterRow, beside: &DetailContext<'_>) -> Vec<RichLine> {
