@@ -242,7 +242,7 @@ fn alerts_are_a_table_and_each_is_told_in_full() {
     let both = host.stdout(&["query", "alert", "db"]);
     assert_eq!(both.matches("MORE  ").count(), 2, "{both}");
     let plain = host.stdout(&["top", "--limit", "1"]);
-    let told = "2 alerts, 1 warning; deadlock: conn:51022, repl-1, snapshot wait in a cycle, 41.2 s (turbowish explain deadlock)";
+    let told = "2 alerts, 1 warning; deadlock 41.2 s+: conn:51022, repl-1, snapshot wait in a cycle (turbowish explain deadlock)";
     assert_eq!(plain.lines().nth(3), Some(told));
 }
 

@@ -18,6 +18,7 @@ mod past;
 mod quantity;
 mod rules;
 mod table;
+mod tense;
 mod words;
 
 pub use self::detector::Detector;

@@ -13,7 +13,8 @@ use crate::text;
 
 const LABEL: &str = " BEHIND IT  ";
 
-/// ` BEHIND IT  47 tasks wait: 46 conn:*, expiry`, and below it where they do.
+/// ` BEHIND IT  47 tasks wait: 46 conn:*, expiry`, and below it where they do; `waited` if the alert
+/// is over.
 pub(super) fn lines(alert: &Alert, around: &AlertContext<'_>) -> Vec<RichLine> {
     let mut lines = waiting(alert, around);
     lines.extend(places(alert, around, false));
@@ -84,10 +85,11 @@ fn waiting(alert: &Alert, around: &AlertContext<'_>) -> Vec<String> {
     if count == 0 {
         return Vec::new();
     }
-    let (tasks, wait) = if count == 1 {
-        ("task", "waits")
-    } else {
-        ("tasks", "wait")
+    let (tasks, wait) = match (count, alert.holds) {
+        (1, true) => ("task", "waits"),
+        (1, false) => ("task", "waited"),
+        (_, true) => ("tasks", "wait"),
+        (_, false) => ("tasks", "waited"),
     };
     let known = alert.behind.tasks.iter();
     let names: Vec<&str> = known

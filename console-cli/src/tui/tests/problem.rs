@@ -92,7 +92,7 @@ fn the_alert_line_counts_and_names_the_worst() {
     };
     check(
         vec![long_poll(), futurelock(), deadlock()],
-        "X 2 alerts, 1 warning  deadlock: conn:51022, repl-1, snapshot wait in a cycle,..",
+        "X 2 alerts, 1 warning  deadlock 41.2 s+: conn:51022, repl-1, snapshot wait in ..",
     );
     check(
         vec![long_poll()],
@@ -114,7 +114,7 @@ fn a_new_alert_shows_while_the_display_is_frozen() {
     press(&mut state, "Space");
     until(&mut state, 2);
     arrives(&mut state, with(vec![deadlock()]));
-    assert!(line(&state, 1).starts_with("X 1 alert  deadlock: "));
+    assert!(line(&state, 1).starts_with("X 1 alert  deadlock 41.2 s+: "));
     press(&mut state, "!");
     assert_eq!(open(&state), Some("deadlock"));
 }

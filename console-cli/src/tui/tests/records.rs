@@ -267,7 +267,7 @@ fn stepping_leaves_the_line_of_alerts_alone() {
     assert!(line(&state, 1).starts_with("! 1 warning  long poll 38.4ms: "));
     until(&mut state, 2);
     arrives(&mut state, with(vec![deadlock()]));
-    assert!(line(&state, 1).starts_with("X 1 alert  deadlock: "));
+    assert!(line(&state, 1).starts_with("X 1 alert  deadlock 41.2 s+: "));
     until(&mut state, 79);
     arrives(&mut state, with(Vec::new()));
     assert_eq!(line(&state, 1), " no alerts");
