@@ -1,6 +1,6 @@
 //! Records: the effects of Enter and clicks, back and forward, and the display of ended rows.
 
-use turbowish_model::snapshot::{Page, TaskRow};
+use turbowish_model::snapshot::{Page, ResourceRow, Spot, TaskRow};
 
 use super::alerts::{deadlock, futurelock, long_poll};
 use super::fixture::{
@@ -32,6 +32,50 @@ fn an_await_leads_to_what_it_waits_for() {
     };
     check("4 Enter", "Awaits > kv::conn::read_frame", "src/conn.rs");
     check("4 j j j Enter", "Awaits > mutex db", "conn:51022");
+}
+
+/// Nobody waits any more: an await leads to the lock whose longest wait was there, else to the one
+/// that was taken there, else to its function; and a line says which.
+#[test]
+fn an_await_leads_to_what_was_waited_for_there() {
+    let await_at = |line| Spot {
+        file: "src/snapshot.rs".to_owned(),
+        line,
+        column: 26,
+    };
+    let check = |change: &dyn Fn(&mut ResourceRow), expected: &str, told: &str| {
+        let mut kv = with(vec![]);
+        let rows = &mut kv.resources.rows;
+        rows.iter_mut().for_each(|row| row.waiters.clear());
+        let db = rows.iter_mut().find(|row| row.name == "mutex db");
+        change(db.expect("the lock"));
+        let mut state = attached(SIZE);
+        until(&mut state, 2);
+        arrives(&mut state, kv);
+        press(&mut state, "4 j j j Enter");
+        assert_eq!(path(&state), expected);
+        assert_eq!(line(&state, 1).trim(), told);
+    };
+    check(
+        &|db| db.longest_wait.as_mut().expect("a wait").at = Some(await_at(97)),
+        "Awaits > mutex db",
+        "nobody waits at snapshot.rs:97 now; the longest wait there was for mutex db",
+    );
+    check(
+        &|db| db.holders[0].at = await_at(97),
+        "Awaits > mutex db",
+        "nobody waits at snapshot.rs:97 now; mutex db was taken there",
+    );
+    check(
+        &|db| db.longest_hold.as_mut().expect("a hold").at = Some(await_at(97)),
+        "Awaits > mutex db",
+        "nobody waits at snapshot.rs:97 now; mutex db was taken there",
+    );
+    check(
+        &|db| db.longest_wait.as_mut().expect("a wait").at = Some(await_at(98)),
+        "Awaits > kv::snapshot::write",
+        "no lock or channel is known at snapshot.rs:97; this is its function",
+    );
 }
 
 #[test]

@@ -1,13 +1,11 @@
 //! Records: the open one, the targets of its links, and the way back.
 
-use turbowish_model::snapshot::{ResourceRow, WaiterRow};
-
-use super::{Stride, resort, stride};
+use super::{Stride, awaited, resort, stride};
 use crate::detail::rich_line::Link;
 use crate::tui::history::{History, Stop};
 use crate::tui::keys::Action;
 use crate::tui::record::{self, Record, RecordRow};
-use crate::tui::rows::{Absent, Entry as _};
+use crate::tui::rows::Absent;
 use crate::tui::state::{State, Step, View};
 use crate::tui::triage::{self, Thing};
 
@@ -87,32 +85,16 @@ pub(crate) fn problem(state: &State) -> Option<String> {
     })
 }
 
-/// Opens the record of the selected row.
+/// Opens the record of the selected row; of an await point, that of what is waited for there.
 pub(super) fn of_row(state: &mut State) {
     let table = state.table();
     let Some(at) = table.selected() else { return };
-    if let Some(link) = awaited(state, at).or_else(|| table.link(at)) {
+    if let Some((link, told)) = awaited::of_row(state, at) {
+        open(state, link);
+        told.into_iter().for_each(|told| state.say(told));
+    } else if let Some(link) = table.link(at) {
         open(state, link);
     }
-}
-
-/// The resource for which most calls wait at an await point, if it is one that they request there.
-fn awaited(state: &State, at: usize) -> Option<Link> {
-    let id = state.table().id(at)?;
-    let mut points = state.tables.awaits.rows().iter();
-    let place = &points.find(|row| row.is(&id))?.place;
-    let here = |resource: &ResourceRow| {
-        let is_here = |waiter: &&WaiterRow| {
-            let lines = place.line..=place.end_line;
-            waiter.at.file == place.file && lines.contains(&waiter.at.line)
-        };
-        resource.waiters.iter().filter(is_here).count()
-    };
-    let resources = state.tables.resources.rows().iter();
-    let (most, resource) = resources
-        .map(|row| (here(row), row))
-        .max_by_key(|(n, _)| *n)?;
-    (most > 0).then(|| resource.link())
 }
 
 /// Opens a record in place of the current view.
