@@ -67,11 +67,13 @@ pub(crate) const fn has_room((width, height): (u16, u16)) -> bool {
 
 /// The parts of the screen as it is.
 pub(crate) fn of(state: &State) -> ScreenLayout {
-    screen(state.size, state.previews())
+    let preview = state.previews();
+    screen(state.size, preview.then_some(state.visit.preview.table))
 }
 
-/// The parts of a screen of that size, with a preview or without.
-pub(crate) fn screen((width, height): (u16, u16), preview: bool) -> ScreenLayout {
+/// The parts of a screen of that size; with a preview, and the number of lines that the table above
+/// it uses, or without one.
+pub(crate) fn screen((width, height): (u16, u16), preview: Option<u16>) -> ScreenLayout {
     let form = match (width, height) {
         (..60, _) | (_, ..10) => HeaderForm::Tiny,
         (_, ..LOW) => HeaderForm::Folded,
@@ -102,8 +104,9 @@ pub(crate) fn screen((width, height): (u16, u16), preview: bool) -> ScreenLayout
     let (title, alert, header, tabs, titles) = (cut(1), cut(1), cut(header), cut(around), cut(1));
     let rest = height.saturating_sub(titles.bottom());
     let rest = rest.saturating_sub(2 * around);
-    // The table keeps three lines of five.
-    let preview = if preview { (rest * 2).div_ceil(5) } else { 0 };
+    // The table keeps at most three lines of five; the preview has those that it would leave empty.
+    let least = |used| (rest * 2).div_ceil(5).max(rest.saturating_sub(used));
+    let preview = preview.map_or(0, least);
     let table = cut(rest - preview);
     ScreenLayout {
         form,
@@ -128,7 +131,7 @@ pub(crate) struct Parts {
 
 /// The parts of a record on a screen of that size: the hint line is where it always is.
 pub(crate) fn record((width, height): (u16, u16)) -> Parts {
-    let screen = screen((width, height), false);
+    let screen = screen((width, height), None);
     let top = screen.alert.bottom();
     let crumb = Rect {
         y: top,

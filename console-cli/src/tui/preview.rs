@@ -15,6 +15,10 @@ pub(crate) struct Preview {
     pub(crate) wanted: Option<bool>,
     /// The view whose table leaves them empty.
     spare: Option<View>,
+    /// Number of lines that the open table uses.
+    pub(crate) table: u16,
+    /// The view of that table.
+    of: Option<View>,
     /// Source lines and the excerpt that they belong to; `None` until the loop has read them.
     pub(crate) source: Option<(Excerpt, Vec<String>)>,
 }
@@ -26,17 +30,27 @@ impl Preview {
     }
 }
 
+/// The table keeps so many lines that it does not use any more, for the same reason.
+const SLACK: u16 = 6;
+
 /// Decides whether the open table leaves the lines of the preview empty. If it does, a few more
 /// rows do not hide the preview: the table would jump with every task that comes or goes.
 pub(crate) fn settle(state: &mut State) {
     let rows = state.table().counts().held;
-    let room = usize::from(layout::screen(state.size, true).table.height);
+    let room = usize::from(layout::screen(state.size, Some(u16::MAX)).table.height);
     let margin = match state.visit.preview.spare == Some(state.view) {
         true => room / 4,
         false => 0,
     };
     let is_spare = rows > 0 && rows <= room + margin;
     state.visit.preview.spare = is_spare.then_some(state.view);
+    // One more for what is below the rows, and one that stays empty.
+    let used = u16::try_from(rows).unwrap_or(u16::MAX).saturating_add(2);
+    let view = Some(state.view);
+    let Preview { table, of, .. } = &mut state.visit.preview;
+    if used > *table || used.saturating_add(SLACK) < *table || *of != view {
+        (*table, *of) = (used, view);
+    }
 }
 
 /// The text of the preview.

@@ -127,7 +127,36 @@ fn a_click_follows_its_links() {
         clicked("j", "CALLED BY"),
         "Functions > kv::conn::write_reply"
     );
-    assert_eq!(clicked("3 j", "conn:51022"), "Resources > conn:51022");
+    assert_eq!(clicked("3 j", "conn:51022, ?"), "Resources > conn:51022");
+}
+
+/// A short table leaves its lines to the preview, and does not jump with every row.
+#[test]
+fn a_short_table_leaves_its_lines_to_it() {
+    let mut state = attached(SIZE);
+    let room = layout::screen(SIZE, Some(u16::MAX)).table.height;
+    let mut lines = |second: u64, count: usize| {
+        let mut snapshot = kv();
+        let rows = snapshot.procs.rows.iter().cycle().take(count).cloned();
+        let renamed = rows.enumerate().map(|(n, row)| ProcRow {
+            proc: format!("kv::p{n}"),
+            ..row
+        });
+        snapshot.procs.rows = renamed.collect();
+        until(&mut state, second);
+        arrives(&mut state, snapshot);
+        let screen = layout::of(&state);
+        assert_eq!(screen.table.bottom(), screen.preview.y);
+        assert_eq!(screen.preview.bottom(), screen.detail.y);
+        screen.table.height
+    };
+    assert_eq!(lines(1, 5), 7);
+    // One more needs a line; fewer leave it for a while.
+    assert_eq!(lines(2, 6), 8);
+    assert_eq!(lines(3, 3), 8);
+    assert_eq!(lines(4, 1), 8);
+    assert_eq!(lines(5, usize::from(room)), room);
+    assert_eq!(lines(6, 5), 7);
 }
 
 /// Tasks come and go: the table must not jump with each of them.
@@ -148,7 +177,7 @@ fn a_few_rows_more_do_not_hide_it() {
         }
         !title(&state).is_empty()
     };
-    let room = usize::from(layout::screen(SIZE, true).table.height);
+    let room = usize::from(layout::screen(SIZE, Some(u16::MAX)).table.height);
     // It was there before, with fewer rows.
     assert!(shown_with(&[room]));
     assert!(shown_with(&[room + 1]));
