@@ -130,13 +130,19 @@ fn an_open_alert_is_told_as_it_is_now_and_stays_when_it_goes() {
     until(&mut state, 2);
     arrives(&mut state, with(vec![futurelock(), later]));
     assert!(line(&state, 3).ends_with("51.2 s"), "{}", line(&state, 3));
-    assert!(line(&state, 2).ends_with("1 of 11 problems   n next"));
+    // What came later does not change its place.
+    assert!(line(&state, 2).ends_with("1 of 10 problems   n next"));
     until(&mut state, 4);
     arrives(&mut state, with(vec![futurelock()]));
     assert_eq!(open(&state), Some("deadlock"));
-    assert!(line(&state, 2).ends_with("resolved   n next"));
+    assert!(line(&state, 2).ends_with("1 of 10 problems: resolved   n next"));
+    press(&mut state, "n n n n n n n n n n");
+    assert_eq!(open(&state), Some("futurelock"));
+    assert!(line(&state, 2).ends_with("11 of 11 problems   n next"));
+    // Then it begins anew, with the problems of now.
     press(&mut state, "n");
     assert_eq!(open(&state), Some("futurelock"));
+    assert!(line(&state, 2).ends_with("1 of 10 problems   n next"));
 }
 
 #[test]

@@ -351,21 +351,21 @@ fn the_worst_things_are_those_of_now_while_a_record_is_open() {
     );
     assert_eq!(
         standing(&state),
-        "1 of 2 problems: polling for 9.00 s   n next"
+        "1 of 9 problems: polling for 9.00 s   n next"
     );
-    // It has ended its poll: what was second comes up to its place.
+    // It has ended its poll: its place stays, and the others have theirs.
     tell(&mut state, Message::Survey(Box::new(later("stats", 0))));
-    assert_eq!(standing(&state), "no longer a problem   n next");
+    assert_eq!(standing(&state), "1 of 9 problems: no longer one   n next");
     press(&mut state, "n");
     assert_eq!(path(&state), "Functions > wal");
-    assert_eq!(standing(&state), "1 of 1 problems: ready 1.40 s   n next");
+    assert_eq!(standing(&state), "2 of 9 problems: ready 1.40 s   n next");
     // A display that is frozen stands.
     press(&mut state, "Space");
     tell(
         &mut state,
         Message::Survey(Box::new(later("wal", 5 * SECOND))),
     );
-    assert_eq!(standing(&state), "1 of 1 problems: ready 1.40 s   n next");
+    assert_eq!(standing(&state), "2 of 9 problems: ready 1.40 s   n next");
     press(&mut state, "Esc");
     assert_eq!(state.wanted().survey, None);
 }
