@@ -425,6 +425,44 @@ fn a_table_has_the_columns_asked_for() {
     );
 }
 
+/// No process is asked.
+#[test]
+fn a_table_lists_its_columns() {
+    let host = Host::empty();
+    let first = |args: &[&str]| {
+        let text = host.stdout(args);
+        let mut lines = text.lines().map(str::to_owned);
+        (
+            lines.next().unwrap_or_default(),
+            lines.next().unwrap_or_default(),
+        )
+    };
+    let proc = "  proc       path of the function";
+    for (args, title, column) in [
+        (
+            &["query", "procs", "--columns"][..],
+            "Columns of procs (sorted by run):",
+            proc,
+        ),
+        (
+            &["query", "proc", "-c"],
+            "Columns of procs (sorted by run):",
+            proc,
+        ),
+        (
+            &["query", "resources", "4242", "--columns"],
+            "Columns of resources (sorted by worst):",
+            "  resource   kind and name, or kind and the place where it was created",
+        ),
+    ] {
+        assert_eq!(
+            first(args),
+            (title.to_owned(), column.to_owned()),
+            "{args:?}"
+        );
+    }
+}
+
 #[test]
 fn rows_are_sorted_and_limited() {
     check(
