@@ -313,8 +313,8 @@ pub(crate) struct QueryArgs {
     /// Percentiles of each population: 50,90,99,99.9
     #[arg(short, long, value_delimiter = ',', value_name = "LIST", value_parser = percentile)]
     pub(crate) percentiles: Vec<Percentile>,
-    /// Columns to print, by key: proc,run,calls,hold,longest; without LIST: the columns of the table
-    /// and their meaning
+    /// Columns to print, by key: proc,run,calls,hold,longest; without LIST: the columns of the
+    /// table and their meaning
     #[arg(short, long, value_delimiter = ',', value_name = "LIST")]
     #[arg(num_args = 0..=1, default_missing_value = columns::LIST)]
     pub(crate) columns: Vec<String>,

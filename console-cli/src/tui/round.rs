@@ -19,7 +19,7 @@ pub(crate) struct Round {
 impl Round {
     /// A way through these problems that begins at one of them; `None` if there are none.
     pub(crate) fn begin(list: Vec<Thing>, at: usize) -> Option<Self> {
-        (at < list.len()).then(|| Self {
+        (at < list.len()).then_some(Self {
             at,
             fixed: list.len(),
             things: list,

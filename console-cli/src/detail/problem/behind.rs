@@ -13,8 +13,8 @@ use crate::text;
 
 const LABEL: &str = " BEHIND IT  ";
 
-/// ` BEHIND IT  47 tasks wait: 46 conn:*, expiry`, and below it where they do; `waited` if the alert
-/// is over.
+/// ` BEHIND IT  47 tasks wait: 46 conn:*, expiry`, and below it where they do; `waited` if the
+/// alert is over.
 pub(super) fn lines(alert: &Alert, around: &AlertContext<'_>) -> Vec<RichLine> {
     let mut lines = waiting(alert, around);
     lines.extend(places(alert, around, false));

@@ -33,8 +33,14 @@ fn columns_are_chosen_and_moved() {
     let all = "FUNCTION RUN%v CALL/s WALp99 RUNp99 POLp99 LONGEST";
     check("", all);
     check("c Esc", all);
-    check("c Space Esc", "FUNCTION CALL/s WALp99 RUNp99 POLp99 LONGEST");
-    check("c J Esc", "FUNCTION CALL/s RUN%v WALp99 RUNp99 POLp99 LONGEST");
+    check(
+        "c Space Esc",
+        "FUNCTION CALL/s WALp99 RUNp99 POLp99 LONGEST",
+    );
+    check(
+        "c J Esc",
+        "FUNCTION CALL/s RUN%v WALp99 RUNp99 POLp99 LONGEST",
+    );
     check(
         "c j j K K Esc",
         "FUNCTION WALp99 RUN%v CALL/s RUNp99 POLp99 LONGEST",

@@ -147,8 +147,8 @@ impl Finding {
         self
     }
 
-    /// Sets the title; `{for}` is replaced by the time the pitfall was present, with `+` if it still
-    /// is.
+    /// Sets the title; `{for}` is replaced by the time the pitfall was present, with `+` if it
+    /// still is.
     pub(super) fn titled(mut self, title: String) -> Self {
         self.alert.title = title;
         self

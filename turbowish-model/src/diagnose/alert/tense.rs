@@ -45,23 +45,40 @@ pub(super) fn marked(template: &str) -> String {
 fn told(text: &str, is_now: bool) -> String {
     let mut told = String::with_capacity(text.len());
     let mut rest = text;
-    while let Some(((before, now), (then, after))) = next(rest) {
-        told += before;
-        told += if is_now { now } else { then };
-        rest = after;
+    while let Some(word) = TensedWord::first(rest) {
+        told += word.before;
+        told += if is_now { word.now } else { word.then };
+        rest = word.after;
     }
     told + rest
 }
 
-/// The first word with two forms: what is before it and its first form, its second form and what is
-/// after it.
-fn next(text: &str) -> Option<((&str, &str), (&str, &str))> {
-    let (first, second) = text.split_once(BETWEEN)?;
-    Some((first.rsplit_once(OPEN)?, second.split_once(CLOSE)?))
+/// A word with two forms, what is before it, and what is after it.
+struct TensedWord<'t> {
+    before: &'t str,
+    now: &'t str,
+    then: &'t str,
+    after: &'t str,
+}
+
+impl<'t> TensedWord<'t> {
+    /// The first one in a text.
+    fn first(text: &'t str) -> Option<Self> {
+        let (first, second) = text.split_once(BETWEEN)?;
+        let (before, now) = first.rsplit_once(OPEN)?;
+        let (then, after) = second.split_once(CLOSE)?;
+        Some(Self {
+            before,
+            now,
+            then,
+            after,
+        })
+    }
 }
 
 /// Puts the texts of an alert into the tense that suits it: the present as long as the last scan
-/// has seen the pitfall. `{for}` becomes the time for which it was present, with `+` if it still is.
+/// has seen the pitfall. `{for}` becomes the time for which it was present, with `+` if it still
+/// is.
 pub(super) fn tell(alert: &mut Alert) {
     let is_now = alert.holds;
     let steps = alert.steps.iter_mut().map(|step| &mut step.how);

@@ -9,8 +9,8 @@ use crate::snapshot::Place;
 use crate::snapshot::Spot;
 use crate::snapshot::units::{self, Micro};
 
-/// Replaces each `{name}` by its value; `None` if a name has no value. `[holds|held]` stands for both
-/// forms of a word, see [`tense`](super::tense).
+/// Replaces each `{name}` by its value; `None` if a name has no value. `[holds|held]` stands for
+/// both forms of a word, see [`tense`](super::tense).
 pub(super) fn fill(template: &str, values: &[(&str, &str)]) -> Option<String> {
     let template = marked(template);
     let mut text = String::with_capacity(template.len() * 2);

@@ -8,8 +8,8 @@ use super::{Column, Row, find};
 /// Former titles of populations, which filters still accept, and their keys.
 const FORMER: [(&str, &str); 1] = [("HOL", "hold")];
 
-/// Titles that the console shows in place of those of the printed tables, and their keys: its view of
-/// procs has the name Functions.
+/// Titles that the console shows in place of those of the printed tables, and their keys: its view
+/// of procs has the name Functions.
 const IN_CONSOLE: [(&str, &str); 1] = [("FUNCTION", "proc")];
 
 /// The title of a column in the console.
