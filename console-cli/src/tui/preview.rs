@@ -2,7 +2,7 @@
 
 use ratatui::layout::Rect;
 
-use super::layout;
+use super::layout::{self, UsedLines};
 use super::record::{self, Excerpt, Record};
 use super::state::{State, View};
 use crate::detail::rich_line::{Link, RichLine};
@@ -15,10 +15,10 @@ pub(crate) struct Preview {
     pub(crate) wanted: Option<bool>,
     /// The view whose table leaves them empty.
     spare: Option<View>,
-    /// Number of lines that the open table uses.
-    pub(crate) table: u16,
-    /// The view of that table.
-    of: Option<View>,
+    /// The lines that the open table uses, and the most that the preview has used below it.
+    pub(crate) used: UsedLines,
+    /// The view of that table, and the size of the screen.
+    of: Option<(View, (u16, u16))>,
     /// Source lines and the excerpt that they belong to; `None` until the loop has read them.
     pub(crate) source: Option<(Excerpt, Vec<String>)>,
 }
@@ -37,7 +37,11 @@ const SLACK: u16 = 6;
 /// rows do not hide the preview: the table would jump with every task that comes or goes.
 pub(crate) fn settle(state: &mut State) {
     let rows = state.table().counts().held;
-    let room = usize::from(layout::screen(state.size, Some(u16::MAX)).table.height);
+    let room = usize::from(
+        layout::screen(state.size, Some(UsedLines::ALL))
+            .table
+            .height,
+    );
     let margin = match state.visit.preview.spare == Some(state.view) {
         true => room / 4,
         false => 0,
@@ -46,11 +50,28 @@ pub(crate) fn settle(state: &mut State) {
     state.visit.preview.spare = is_spare.then_some(state.view);
     // One more for what is below the rows, and one that stays empty.
     let used = u16::try_from(rows).unwrap_or(u16::MAX).saturating_add(2);
-    let view = Some(state.view);
-    let Preview { table, of, .. } = &mut state.visit.preview;
-    if used > *table || used.saturating_add(SLACK) < *table || *of != view {
-        (*table, *of) = (used, view);
+    let of = Some((state.view, state.size));
+    let known = &mut state.visit.preview;
+    if known.of != of {
+        (known.of, known.used) = (of, UsedLines::default());
     }
+    let table = &mut known.used.table;
+    if used > *table || used.saturating_add(SLACK) < *table {
+        *table = used;
+    }
+    let lines = lines(state);
+    let most = &mut state.visit.preview.used.preview;
+    *most = lines.max(*most);
+}
+
+/// The lines that the preview of the selected row uses if it gets them.
+fn lines(state: &State) -> u16 {
+    // A title, and a line of text.
+    const LEAST: u16 = 2;
+    let area = Rect::new(0, 0, state.size.0, state.size.1);
+    let pages = record(state).map(|open| pages(state, &open, area));
+    let text = pages.map_or(0, |pages| pages.left.len().max(pages.right.len()));
+    u16::try_from(text + 1).unwrap_or(u16::MAX).max(LEAST)
 }
 
 /// The text of the preview.
