@@ -16,7 +16,7 @@ use turbowish_model::snapshot::Table;
 use turbowish_model::snapshot::quantile::Percentile;
 use turbowish_model::snapshot::units;
 
-use crate::columns::Listing;
+use crate::columns::{self, Listing};
 use crate::failure::PROGRAM;
 use crate::theme::Theme;
 
@@ -273,10 +273,10 @@ Examples:
   turbowish query proc snapshot::write    its histograms, awaits and callers
   turbowish query procs --format json | jq '.procs[0]'
 
---help lists the columns.";
+TABLE --columns lists the columns of a table, --help those of all tables.";
 
 fn query_long_help() -> String {
-    let examples = QUERY_EXAMPLES.trim_end_matches("\n\n--help lists the columns.");
+    let (examples, _) = QUERY_EXAMPLES.rsplit_once("\n\n").unwrap_or_default();
     format!("{examples}\n\n{}", Listing)
 }
 
@@ -313,8 +313,10 @@ pub(crate) struct QueryArgs {
     /// Percentiles of each population: 50,90,99,99.9
     #[arg(short, long, value_delimiter = ',', value_name = "LIST", value_parser = percentile)]
     pub(crate) percentiles: Vec<Percentile>,
-    /// Columns to print, by key: proc,run,calls,hold,longest
+    /// Columns to print, by key: proc,run,calls,hold,longest; without LIST: the columns of the
+    /// table and their meaning
     #[arg(short, long, value_delimiter = ',', value_name = "LIST")]
+    #[arg(num_args = 0..=1, default_missing_value = columns::LIST)]
     pub(crate) columns: Vec<String>,
     #[command(flatten)]
     pub(crate) source: SourceArgs,

@@ -73,26 +73,37 @@ fn population<R: Row>(key: &str) -> Option<&'static Family<R>> {
     R::families().iter().find(|family| family.prefix == prefix)
 }
 
+/// What `--columns` takes to list the columns of a table.
+pub(crate) const LIST: &str = "help";
+
+/// Every column of a table with its meaning.
+pub(crate) struct TableListing(pub(crate) Table);
+
+impl fmt::Display for TableListing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.visit(Columns(f))?;
+        match self.0 {
+            Table::Procs => writeln!(
+                f,
+                "  N is one of {}\n  hold, poll, ready, run_p, incl_p in --columns: their --percentiles\n  \
+                 attr.NAME  an attribute set at the proc",
+                column::PERCENTILES.join(" ")
+            ),
+            Table::Tasks => {
+                writeln!(f, "  {:<10} an attribute set by the program", "attr.NAME")
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
 /// Every column of every table with its meaning, for `--help`.
 pub(crate) struct Listing;
 
 impl fmt::Display for Listing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for table in Table::ALL {
-            table.visit(Columns(f))?;
-            match table {
-                Table::Procs => writeln!(
-                    f,
-                    "  N is one of {}\n  hold, poll, ready, run_p, incl_p in --columns: their --percentiles\n  \
-                     attr.NAME  an attribute set at the proc",
-                    column::PERCENTILES.join(" ")
-                )?,
-                Table::Tasks => {
-                    writeln!(f, "  {:<10} an attribute set by the program", "attr.NAME")?;
-                }
-                _ => {}
-            }
-            writeln!(f)?;
+            writeln!(f, "{}", TableListing(*table))?;
         }
         write!(
             f,

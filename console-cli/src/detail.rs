@@ -313,7 +313,7 @@ pub(crate) fn is_called(full: &str, name: &str) -> bool {
     full == name || full.split_once(' ').is_some_and(|(_, own)| own == name) || inside("::")
 }
 
-/// `alert: deadlock: conn:51022, repl-1, snapshot wait in a cycle, 41.2 s`, with the severity of
+/// `alert: deadlock 41.2 s+: conn:51022, repl-1, snapshot wait in a cycle`, with the severity of
 /// each alert that involves the row; `resolved: ` if it is over.
 fn alerts<R: Row>(row: &R, beside: &DetailContext<'_>) -> Vec<RichLine> {
     let Some((kind, id, name)) = row.party() else {

@@ -150,7 +150,7 @@ fn tasks(snapshot: &Snapshot) -> String {
     )
 }
 
-/// `1 alert, 1 resolved; deadlock: there, back wait in a cycle, 41.2 s (turbowish explain
+/// `1 alert, 1 resolved; deadlock 41.2 s+: there, back wait in a cycle (turbowish explain
 /// deadlock)`
 fn alerts(snapshot: &Snapshot) -> String {
     let alerts = &snapshot.alerts.rows;

@@ -21,6 +21,7 @@ mod mutes;
 mod output;
 mod preview;
 mod record;
+mod round;
 mod rows;
 mod settings;
 mod source;

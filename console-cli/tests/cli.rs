@@ -242,7 +242,7 @@ fn alerts_are_a_table_and_each_is_told_in_full() {
     let both = host.stdout(&["query", "alert", "db"]);
     assert_eq!(both.matches("MORE  ").count(), 2, "{both}");
     let plain = host.stdout(&["top", "--limit", "1"]);
-    let told = "2 alerts, 1 warning; deadlock: conn:51022, repl-1, snapshot wait in a cycle, 41.2 s (turbowish explain deadlock)";
+    let told = "2 alerts, 1 warning; deadlock 41.2 s+: conn:51022, repl-1, snapshot wait in a cycle (turbowish explain deadlock)";
     assert_eq!(plain.lines().nth(3), Some(told));
 }
 
@@ -423,6 +423,44 @@ fn a_table_has_the_columns_asked_for() {
         lines.next(),
         Some("kv::snapshot::write     8.3   1.60 17.1ms 38.4ms 38.4ms")
     );
+}
+
+/// No process is asked.
+#[test]
+fn a_table_lists_its_columns() {
+    let host = Host::empty();
+    let first = |args: &[&str]| {
+        let text = host.stdout(args);
+        let mut lines = text.lines().map(str::to_owned);
+        (
+            lines.next().unwrap_or_default(),
+            lines.next().unwrap_or_default(),
+        )
+    };
+    let proc = "  proc       path of the function";
+    for (args, title, column) in [
+        (
+            &["query", "procs", "--columns"][..],
+            "Columns of procs (sorted by run):",
+            proc,
+        ),
+        (
+            &["query", "proc", "-c"],
+            "Columns of procs (sorted by run):",
+            proc,
+        ),
+        (
+            &["query", "resources", "4242", "--columns"],
+            "Columns of resources (sorted by worst):",
+            "  resource   kind and name, or kind and the place where it was created",
+        ),
+    ] {
+        assert_eq!(
+            first(args),
+            (title.to_owned(), column.to_owned()),
+            "{args:?}"
+        );
+    }
 }
 
 #[test]

@@ -62,7 +62,7 @@ fn deadlock() -> Alert {
         held_ns: 41 * S,
         holds: true,
         certain: true,
-        title: "deadlock: there, back wait in a cycle, 41.0 s".to_owned(),
+        title: "deadlock 41.0 s+: there, back wait in a cycle".to_owned(),
         summary: "2 tasks and 2 resources wait in a cycle".to_owned(),
         parties: vec![
             task(7, "there"),
@@ -288,7 +288,7 @@ fn json_says_it_all() {
     let party = |kind: &str, id: u64, name: &str| json!({"kind": kind, "id": id, "name": name});
     let expected = json!({
         "kind": "deadlock", "severity": "alert",
-        "title": "deadlock: there, back wait in a cycle, 41.0 s",
+        "title": "deadlock 41.0 s+: there, back wait in a cycle",
         "summary": "2 tasks and 2 resources wait in a cycle",
         "since_ns": 41 * S, "began_ns": 100 * S, "holds": true, "over": false,
         "began_unix_ns": 1_000 * S, "ended_unix_ns": null, "times": 1, "last_unix_ns": null,
@@ -504,7 +504,7 @@ fn the_report_names_what_holds_at_the_end() {
             "  back waiting 0 in    (deadlock)",
             "  idle waiting 0 in",
             "alerts: lost waker: server   turbowish explain lost-waker",
-            "        deadlock: there, back wait in a cycle, 41.0 s   turbowish explain deadlock",
+            "        deadlock 41.0 s+: there, back wait in a cycle   turbowish explain deadlock",
             "        long poll: kv::snapshot::write   turbowish explain long-poll",
             "to watch it live: turbowish top",
         ]

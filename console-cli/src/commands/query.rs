@@ -8,7 +8,7 @@ use turbowish_model::snapshot::text_table::TextTable;
 use turbowish_model::snapshot::{Snapshot, TableVisitor};
 
 use crate::args::{Format, QueryArgs};
-use crate::columns::choose;
+use crate::columns::{TableListing, choose};
 use crate::failure::{Failure, note, print};
 use crate::footer::{footer, remark};
 use crate::plain_text::utc_offset_s;
@@ -24,6 +24,9 @@ pub(crate) fn run(args: &QueryArgs, token: Option<&str>) -> Result<(), Failure> 
         return Err(Failure::usage(format!(
             "a table takes no name ({name}); one row: turbowish query task PID NAME, or resource, proc, alert"
         )));
+    }
+    if args.columns == [columns::LIST] {
+        return print(&TableListing(args.table.table()).to_string());
     }
     if args.table.is_record() {
         return detail::run(args, token);

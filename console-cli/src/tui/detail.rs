@@ -75,7 +75,7 @@ pub(crate) fn resource(row: &ResourceRow, style: Style) -> String {
     line
 }
 
-/// `deadlock: conn:51022, repl-1, snapshot wait in a cycle, 41.2 s`; `3 times, the last: …`, or
+/// `deadlock 41.2 s+: conn:51022, repl-1, snapshot wait in a cycle`; `3 times, the last: …`, or
 /// `the worst` if that is an earlier one.
 pub(crate) fn alert(row: &Alert) -> String {
     if row.times > 1 {

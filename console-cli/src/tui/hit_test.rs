@@ -36,37 +36,42 @@ const APART: u16 = 100;
 struct TabForm {
     /// With two blanks between them.
     apart: bool,
-    /// With all numbers of rows; else only those of the open tab and of alerts.
-    counted: bool,
+    /// The number of tabs, from the left, with their numbers of rows; the open tab and alerts have
+    /// them always.
+    counted: usize,
 }
 
 /// The tabs, from left to right, as they are drawn: so that the filter beside them has room, and
 /// the order if possible.
 pub(crate) fn tabs(state: &State) -> Vec<(View, String)> {
+    const ALL: usize = View::ALL.len();
     let form = |apart, counted| drawn(state, TabForm { apart, counted });
     let wide = state.size.0 >= APART;
-    let forms = [form(wide, true), form(false, true), form(false, false)];
     let room = usize::from(state.size.0);
     let beside = room.saturating_sub(text::width(&order(state)) + 2);
-    let fits = |at: usize, room: usize| {
-        let widths = forms[at].iter().map(|(_, tab)| text::width(tab));
-        (widths.sum::<usize>() <= room).then_some(at)
+    let fits = |tabs: Vec<(View, String)>, room: usize| {
+        let widths = tabs.iter().map(|(_, tab)| text::width(tab));
+        (widths.sum::<usize>() <= room).then_some(tabs)
+    };
+    let whole = |room| fits(form(wide, ALL), room).or_else(|| fits(form(false, ALL), room));
+    let in_part = |room| {
+        let mut counted = (0..ALL).rev();
+        counted.find_map(|counted| fits(form(false, counted), room))
     };
     // A filter must be seen; an order is worth less than the numbers of rows.
     let table = state.table();
     let narrows = !table.filter().is_empty() || table.grouping().is_some();
-    let best = fits(0, beside)
-        .or_else(|| fits(1, beside))
-        .or_else(|| fits(2, beside).filter(|_| narrows))
-        .or_else(|| fits(0, room))
-        .or_else(|| fits(1, room));
-    forms[best.unwrap_or(2)].clone()
+    whole(beside)
+        .or_else(|| in_part(beside).filter(|_| narrows))
+        .or_else(|| whole(room))
+        .or_else(|| in_part(room))
+        .unwrap_or_else(|| form(false, 0))
 }
 
 fn drawn(state: &State, form: TabForm) -> Vec<(View, String)> {
-    let tab = |view: View| {
+    let tab = |(at, view): (usize, View)| {
         let mut label = format!("{} {}", view.digit(), view.title());
-        if form.counted || view == state.view || view == View::Alerts {
+        if at < form.counted || view == state.view || view == View::Alerts {
             label = format!("{label} {}", count(state, view));
         }
         let blank = view == View::ALL[0] || form.apart;
@@ -77,7 +82,8 @@ fn drawn(state: &State, form: TabForm) -> Vec<(View, String)> {
         }
     };
     let views = View::ALL.into_iter().filter(|view| state.has_tab(*view));
-    let mut tabs: Vec<_> = views.map(|view| (view, tab(view))).collect();
+    let views = views.enumerate();
+    let mut tabs: Vec<_> = views.map(|(at, view)| (view, tab((at, view)))).collect();
     if let Some((_, last)) = tabs.last_mut() {
         last.truncate(last.trim_end().len());
     }

@@ -67,11 +67,27 @@ pub(crate) const fn has_room((width, height): (u16, u16)) -> bool {
 
 /// The parts of the screen as it is.
 pub(crate) fn of(state: &State) -> ScreenLayout {
-    screen(state.size, state.previews())
+    let preview = state.previews();
+    screen(state.size, preview.then_some(state.visit.preview.used))
 }
 
-/// The parts of a screen of that size, with a preview or without.
-pub(crate) fn screen((width, height): (u16, u16), preview: bool) -> ScreenLayout {
+/// The lines that a table and the preview below it use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct UsedLines {
+    pub(crate) table: u16,
+    pub(crate) preview: u16,
+}
+
+impl UsedLines {
+    /// Both use all that they get.
+    pub(crate) const ALL: Self = Self {
+        table: u16::MAX,
+        preview: u16::MAX,
+    };
+}
+
+/// The parts of a screen of that size; with a preview, or without one.
+pub(crate) fn screen((width, height): (u16, u16), preview: Option<UsedLines>) -> ScreenLayout {
     let form = match (width, height) {
         (..60, _) | (_, ..10) => HeaderForm::Tiny,
         (_, ..LOW) => HeaderForm::Folded,
@@ -102,8 +118,12 @@ pub(crate) fn screen((width, height): (u16, u16), preview: bool) -> ScreenLayout
     let (title, alert, header, tabs, titles) = (cut(1), cut(1), cut(header), cut(around), cut(1));
     let rest = height.saturating_sub(titles.bottom());
     let rest = rest.saturating_sub(2 * around);
-    // The table keeps three lines of five.
-    let preview = if preview { (rest * 2).div_ceil(5) } else { 0 };
+    // The table has three lines of five; each has the lines that the other one would leave empty.
+    let share = |used: UsedLines| {
+        let own = used.preview.min((rest * 2).div_ceil(5));
+        own.max(rest.saturating_sub(used.table))
+    };
+    let preview = preview.map_or(0, share);
     let table = cut(rest - preview);
     ScreenLayout {
         form,
@@ -128,7 +148,7 @@ pub(crate) struct Parts {
 
 /// The parts of a record on a screen of that size: the hint line is where it always is.
 pub(crate) fn record((width, height): (u16, u16)) -> Parts {
-    let screen = screen((width, height), false);
+    let screen = screen((width, height), None);
     let top = screen.alert.bottom();
     let crumb = Rect {
         y: top,

@@ -2,7 +2,7 @@
 
 use ratatui::layout::Rect;
 
-use super::layout;
+use super::layout::{self, UsedLines};
 use super::record::{self, Excerpt, Record};
 use super::state::{State, View};
 use crate::detail::rich_line::{Link, RichLine};
@@ -15,6 +15,10 @@ pub(crate) struct Preview {
     pub(crate) wanted: Option<bool>,
     /// The view whose table leaves them empty.
     spare: Option<View>,
+    /// The lines that the open table uses, and the most that the preview has used below it.
+    pub(crate) used: UsedLines,
+    /// The view of that table, and the size of the screen.
+    of: Option<(View, (u16, u16))>,
     /// Source lines and the excerpt that they belong to; `None` until the loop has read them.
     pub(crate) source: Option<(Excerpt, Vec<String>)>,
 }
@@ -26,17 +30,48 @@ impl Preview {
     }
 }
 
+/// The table keeps so many lines that it does not use any more, for the same reason.
+const SLACK: u16 = 6;
+
 /// Decides whether the open table leaves the lines of the preview empty. If it does, a few more
 /// rows do not hide the preview: the table would jump with every task that comes or goes.
 pub(crate) fn settle(state: &mut State) {
     let rows = state.table().counts().held;
-    let room = usize::from(layout::screen(state.size, true).table.height);
+    let room = usize::from(
+        layout::screen(state.size, Some(UsedLines::ALL))
+            .table
+            .height,
+    );
     let margin = match state.visit.preview.spare == Some(state.view) {
         true => room / 4,
         false => 0,
     };
     let is_spare = rows > 0 && rows <= room + margin;
     state.visit.preview.spare = is_spare.then_some(state.view);
+    // One more for what is below the rows, and one that stays empty.
+    let used = u16::try_from(rows).unwrap_or(u16::MAX).saturating_add(2);
+    let of = Some((state.view, state.size));
+    let known = &mut state.visit.preview;
+    if known.of != of {
+        (known.of, known.used) = (of, UsedLines::default());
+    }
+    let table = &mut known.used.table;
+    if used > *table || used.saturating_add(SLACK) < *table {
+        *table = used;
+    }
+    let lines = lines(state);
+    let most = &mut state.visit.preview.used.preview;
+    *most = lines.max(*most);
+}
+
+/// The lines that the preview of the selected row uses if it gets them.
+fn lines(state: &State) -> u16 {
+    // A title, and a line of text.
+    const LEAST: u16 = 2;
+    let area = Rect::new(0, 0, state.size.0, state.size.1);
+    let pages = record(state).map(|open| pages(state, &open, area));
+    let text = pages.map_or(0, |pages| pages.left.len().max(pages.right.len()));
+    u16::try_from(text + 1).unwrap_or(u16::MAX).max(LEAST)
 }
 
 /// The text of the preview.

@@ -2,6 +2,7 @@
 //! effect out.
 
 mod arrival;
+mod awaited;
 mod bar;
 mod columns;
 mod copy;

@@ -107,7 +107,7 @@ pub(crate) fn deadlock() -> Alert {
         .collect();
     behind.push(task(4, "expiry"));
     Alert {
-        title: "deadlock: conn:51022, repl-1, snapshot wait in a cycle, 41.2 s".to_owned(),
+        title: "deadlock 41.2 s+: conn:51022, repl-1, snapshot wait in a cycle".to_owned(),
         summary: "3 tasks and 3 resources wait in a cycle".to_owned(),
         parties: vec![conn, queue, repl, log, snapshot, db],
         at: steps.first().map(|step| step.point.clone()),
@@ -134,7 +134,7 @@ pub(crate) fn futurelock() -> Alert {
     let save = point("kv::snapshot::write", (97, 18, 37), "self.db.lock()");
     let report = point("kv::snapshot::report", (61, 18, 37), "db.lock()");
     Alert {
-        title: "futurelock: snapshot got mutex db 12.4 s ago, but does not poll write".to_owned(),
+        title: "futurelock 12.4 s+: snapshot got mutex db, but does not poll write".to_owned(),
         summary: "a future was granted a resource, but its task polls another future; certain, 1 task".to_owned(),
         parties: vec![snapshot.clone(), db.clone()],
         at: Some(save.clone()),
@@ -184,7 +184,7 @@ pub(crate) fn stall(at_unix_ns: u64) -> Alert {
     let ended = at_unix_ns - 420 * TENTH;
     Alert {
         title: "blocked worker w1 1.50 s: kv::compact::run in one poll".to_owned(),
-        summary: "one poll has not returned".to_owned(),
+        summary: "one poll took too long".to_owned(),
         parties: vec![party(PartyKind::Worker, 0, "w1"), task(7, "compact")],
         at: Some(point("kv::compact::run", (30, 19, 33), "tick.tick()")),
         behind: Behind {
@@ -205,7 +205,7 @@ pub(crate) fn stall(at_unix_ns: u64) -> Alert {
                 },
             ],
         },
-        why: "A poll must return quickly: w1 runs no other task until this one returns.".to_owned(),
+        why: "A poll must return quickly: w1 ran no other task until this one returned.".to_owned(),
         fixes: vec![
             "between compact.rs:30 and the next await: file I/O or a loop? use spawn_blocking, or yield_now().await every few ms".to_owned(),
         ],

@@ -4,9 +4,10 @@
 //! A rule is a pure function of one situation and of the memory of earlier ones. It returns
 //! findings; the [`Detector`] decides. An alert is raised when its finding has held for the
 //! required time, and cleared when the finding has been gone for some time, so that no alert
-//! flickers. A cleared alert is kept for ten minutes, as it was at its worst. A finding that
-//! follows from another one is folded under it: for example, tasks behind a deadlock that hold
-//! their locks for long. A rule never reports what it would have to guess.
+//! flickers. A cleared alert is kept for ten minutes, as it was at its worst; its texts are then in
+//! the past tense (`tense`). A finding that follows from another one is folded under it: for
+//! example, tasks behind a deadlock that hold their locks for long. A rule never reports what it
+//! would have to guess.
 
 mod asleep;
 mod detector;
@@ -18,6 +19,7 @@ mod past;
 mod quantity;
 mod rules;
 mod table;
+mod tense;
 mod words;
 
 pub use self::detector::Detector;

@@ -14,7 +14,7 @@ use alloc::vec::Vec;
 
 pub(super) use self::heading::Heading;
 pub use self::nearest::{closest, nearest};
-pub use self::title::{spelled, titled};
+pub use self::title::{console_title, spelled, titled};
 pub use self::value::{ASCII_LEVELS, Levels, Shown, SortKey, Style, Value};
 use crate::snapshot::alert::PartyKind;
 pub use crate::snapshot::alert::{Involved, headline, severity_counts, worst, worst_first};

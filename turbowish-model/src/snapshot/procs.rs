@@ -225,11 +225,11 @@ static COLUMNS: [Column<ProcRow>; 32] = [
         .meaning("polls per second")
         .fields(&["polls"])
         .read(|row, context| Value::rate(row.polls, context.window_ns)),
-    Column::percentile("wall_p50", "WALp50", &WALL, 50, 1),
+    Column::percentile("wall_p50", "WALp50", &WALL, 50, 11),
     Column::percentile("wall_p99", "WALp99", &WALL, 99, 0),
     Heading::new("wall_max", "WALmax", Duration)
         .width(6)
-        .rank(1)
+        .rank(12)
         .meaning("longest wall time of an ended call")
         .fields(&["call_wall"])
         .read(|row, _| match row.call_wall.n {
@@ -241,7 +241,7 @@ static COLUMNS: [Column<ProcRow>; 32] = [
     Column::percentile("run_p99", "RUNp99", &RUN, 99, 0),
     Heading::new("run_max", "RUNmax", Duration)
         .width(6)
-        .rank(12)
+        .rank(14)
         .meaning("longest exclusive running time of an ended call")
         .fields(&["call_running"])
         .read(|row, _| match row.call_running.n {
@@ -249,7 +249,7 @@ static COLUMNS: [Column<ProcRow>; 32] = [
             _ => Value::Duration(row.call_running.max_ns),
         }),
     Column::percentile("hold_p50", "POLp50", &HOLD, 50, 6),
-    Column::percentile("hold_p90", "POLp90", &HOLD, 90, 13),
+    Column::percentile("hold_p90", "POLp90", &HOLD, 90, 15),
     Column::percentile("hold_p99", "POLp99", &HOLD, 99, 0),
     Heading::new("longest", "LONGEST", Duration)
         .width(7)
@@ -263,7 +263,7 @@ static COLUMNS: [Column<ProcRow>; 32] = [
         }),
     Heading::new("waiting", "WAITING", Average)
         .width(7)
-        .rank(7)
+        .rank(13)
         .meaning("calls that wait between two polls, on average over the window")
         .fields(&["yielded_ns"])
         .read(|row, context| Value::average(row.yielded_ns, context.window_ns)),
@@ -274,13 +274,13 @@ static COLUMNS: [Column<ProcRow>; 32] = [
         .read(|row, context| Value::share(row.yielded_ns, context.window_ns)),
     Heading::new("err", "ERR/s", Rate)
         .width(6)
-        .rank(8)
+        .rank(7)
         .meaning("calls that returned an Err, per second")
         .fields(&["err"])
         .read(|row, context| Value::rate(row.err, context.window_ns)),
     Heading::new("cancelled", "CANC/s", Rate)
         .width(6)
-        .rank(9)
+        .rank(8)
         .meaning("calls dropped after their first poll, per second")
         .fields(&["cancelled"])
         .read(|row, context| {
@@ -289,18 +289,18 @@ static COLUMNS: [Column<ProcRow>; 32] = [
         }),
     Heading::new("panicked", "PANIC", Rate)
         .width(6)
-        .rank(10)
+        .rank(9)
         .meaning("calls that panicked, per second")
         .fields(&["panicked"])
         .read(|row, context| Value::rate(row.panicked, context.window_ns)),
     Heading::new("never", "NEVER", Rate)
         .width(6)
-        .rank(14)
+        .rank(16)
         .meaning("calls dropped before their first poll, per second")
         .fields(&["never_polled"])
         .read(|row, context| Value::rate(row.never_polled, context.window_ns)),
-    Column::percentile("poll_p99", "OWNp99", &POLL, 99, 15),
-    Column::percentile("incl_p99", "INCp99", &INCLUSIVE, 99, 16),
+    Column::percentile("poll_p99", "OWNp99", &POLL, 99, 17),
+    Column::percentile("incl_p99", "INCp99", &INCLUSIVE, 99, 18),
     Heading::new("immediate", "IMM/s", Rate)
         .width(6)
         .meaning("calls that ended in their first poll, per second")
@@ -308,25 +308,25 @@ static COLUMNS: [Column<ProcRow>; 32] = [
         .read(|row, context| Value::rate(row.immediate, context.window_ns)),
     Heading::new("new", "NEW/s", Rate)
         .width(6)
-        .rank(20)
+        .rank(22)
         .meaning("calls created per second: for a root, tasks spawned")
         .fields(&["calls"])
         .read(|row, context| Value::rate(row.calls, context.window_ns)),
     Heading::new("unstarted", "UNST", Duration)
         .width(6)
-        .rank(17)
+        .rank(19)
         .meaning("time between creation and first poll, per call")
         .fields(&["unstarted_ns"])
         .read(|row, _| Value::mean(row.unstarted_ns, row.calls)),
     Heading::new("wall", "WALL", Duration)
         .width(6)
-        .rank(18)
+        .rank(20)
         .meaning("time between creation and end, per call")
         .fields(&["wall_ns"])
         .read(|row, _| Value::mean(row.wall_ns, row.calls)),
     Heading::new("size", "SIZE", Bytes)
         .width(6)
-        .rank(19)
+        .rank(21)
         .meaning("bytes of one call's future")
         .fields(&["future_bytes"])
         .read(|row, _| {
@@ -338,7 +338,7 @@ static COLUMNS: [Column<ProcRow>; 32] = [
         }),
     Heading::new("where", "WHERE", Place)
         .width(24)
-        .rank(11)
+        .rank(10)
         .meaning("file:line of the function")
         .fields(&["file", "line"])
         .read(|row, _| Value::Place {

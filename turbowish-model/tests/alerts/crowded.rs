@@ -7,10 +7,10 @@ use turbowish_testing::situations::{MS, START, SituationBuilder, place};
 use crate::play::check;
 
 const ALERT: &str =
-    "10000 + warning crowded task: importer polls 64 futures, 40 ready for up to 231ms, 96.0% busy";
+    "10000 + warning crowded task 231ms+: importer polls 64 futures, 40 of them ready, 96.0% busy";
 
 const RARELY: &str =
-    "10000 + warning yields rarely: importer spent 96.0% of 10.0 s in polls, 240ms per poll";
+    "10000 + warning yields rarely 10.0 s: importer spent 96.0% of it in polls, 240ms per poll";
 
 /// The task `importer` polls 64 futures, of which 40 are ready for up to 231 ms, and is busy.
 fn importer(stage: &mut SituationBuilder) {

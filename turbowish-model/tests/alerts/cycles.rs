@@ -47,12 +47,12 @@ fn the_cycle_is_told_in_its_order() {
     // is blocked, not the full channel.
     assert_eq!(
         play.log,
-        ["250 + alert deadlock: conn:51022, repl-1, snapshot wait in a cycle, 250ms"]
+        ["250 + alert deadlock 250ms+: conn:51022, repl-1, snapshot wait in a cycle"]
     );
     let alert = one(&play);
     assert_eq!(
         alert.title,
-        "deadlock: conn:51022, repl-1, snapshot wait in a cycle, 41.0 s"
+        "deadlock 41.0 s+: conn:51022, repl-1, snapshot wait in a cycle"
     );
     assert_eq!(alert.summary, "3 tasks and 3 resources wait in a cycle");
     assert_eq!(
@@ -148,7 +148,7 @@ fn crossed(stage: &mut SituationBuilder) {
     stage.waits("b", Role::Lock, "x");
 }
 
-const CROSSED: &str = "250 + alert deadlock: a, b wait in a cycle, 250ms";
+const CROSSED: &str = "250 + alert deadlock 250ms+: a, b wait in a cycle";
 
 #[test]
 fn it_is_seen_twice_before_it_is_said() {
@@ -227,8 +227,8 @@ fn what_was_raised_before_gives_way_to_its_cause() {
         },
         &[
             // `a` waits for y, which `b` holds while it sleeps.
-            "250 + warning guard across await: b has held mutex y for 1.25 s while it waits at b.rs:1; 1 task waits for it",
-            "1750 + alert deadlock: a, b wait in a cycle, 250ms",
+            "250 + warning guard across await 1.25 s+: b holds mutex y while it waits at b.rs:1; 1 task waits for it",
+            "1750 + alert deadlock 250ms+: a, b wait in a cycle",
             "1750 - guard_across_await",
         ],
     );
@@ -245,7 +245,7 @@ fn one_task_alone() {
     play.until(1_000, |_, _| ());
     assert_eq!(
         play.log,
-        ["250 + alert self deadlock: a waits on mutex x, which it holds, 250ms"]
+        ["250 + alert self deadlock 250ms+: a waits on mutex x, which it holds"]
     );
     let alert = one(&play);
     assert_eq!(alert.pitfall, Pitfall::SelfDeadlock);
@@ -292,12 +292,12 @@ fn what_may_have_gone_to_another_task_is_a_possibility() {
     assert!(one(&play).certain);
     assert_eq!(
         one(&play).title,
-        "self deadlock: main waits on mutex x, which it holds, 1.50 s"
+        "self deadlock 1.50 s+: main waits on mutex x, which it holds"
     );
     assert_eq!(one(&play).severity.word(), "alert");
     assert_eq!(
         play.log,
-        ["250 + warning possible self deadlock: main waits on mutex x, which it took, 250ms"]
+        ["250 + warning possible self deadlock 250ms+: main waits on mutex x, which it took"]
     );
 }
 
@@ -313,7 +313,7 @@ fn one_task_at_both_ends_of_a_channel() {
     check_still(
         build,
         500,
-        &["250 + alert self deadlock: a waits on mpsc q, whose only senders it holds, 250ms"],
+        &["250 + alert self deadlock 250ms+: a waits on mpsc q, whose only senders it holds"],
     );
     let another = |stage: &mut SituationBuilder| {
         build(stage);
@@ -335,7 +335,7 @@ fn a_deadlock_stays_one_while_a_task_of_it_is_paused() {
             stage.get("b").paused = true;
         },
         10_000,
-        &["250 + alert deadlock: a, b wait in a cycle, 250ms"],
+        &["250 + alert deadlock 250ms+: a, b wait in a cycle"],
     );
 }
 

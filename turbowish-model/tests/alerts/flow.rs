@@ -66,7 +66,7 @@ fn a_bounded_channel_is_always_full() {
         build(90, slow),
         15_000,
         &[
-            "10000 + warning buffer bloat: mpsc jobs is full, 90 of 100, and items spend 1.20 s inside",
+            "10000 + warning buffer bloat 1.20 s: time of an item in mpsc jobs, which is full, 90 of 100",
         ],
     );
     check_still(build(89, slow), 60_000, &[]);
@@ -98,7 +98,7 @@ fn a_sender_whose_receiver_does_not_receive() {
     assert_eq!(
         play.log,
         [
-            "5000 + alert blocked sender: send has waited on full mpsc jobs for 5.00 s; its receiver recv is not polled"
+            "5000 + alert blocked sender 5.00 s+: send waits on full mpsc jobs; its receiver recv is not polled"
         ]
     );
     assert_eq!(
@@ -112,7 +112,7 @@ fn a_sender_whose_receiver_does_not_receive() {
         },
         7_000,
         &[
-            "5000 + alert blocked sender: send has waited on full mpsc jobs for 5.00 s; the task that received from it has ended",
+            "5000 + alert blocked sender 5.00 s+: send waits on full mpsc jobs; the task that received from it has ended",
         ],
     );
 }
@@ -152,7 +152,7 @@ fn a_sender_whose_receiver_means_to_receive_no_more() {
         8_000,
         busy,
         &[
-            "6000 + alert blocked sender: send has waited on full mpsc jobs for 5.00 s; recv no longer intends to receive",
+            "6000 + alert blocked sender 5.00 s+: send waits on full mpsc jobs; recv no longer intends to receive",
         ],
     );
     // Nobody ever meant to, or somebody does again.

@@ -29,7 +29,7 @@ fn locked(stage: &mut SituationBuilder) {
 }
 
 const RAISED: &str =
-    "1250 + alert futurelock: snapshot got mutex db 1.15 s ago, but does not poll save";
+    "1250 + alert futurelock 1.15 s+: snapshot got mutex db, but does not poll save";
 
 #[test]
 fn both_futures_are_named() {
@@ -43,7 +43,7 @@ fn both_futures_are_named() {
     };
     assert_eq!(
         alert.title,
-        "futurelock: snapshot got mutex db 12.4 s ago, but does not poll save"
+        "futurelock 12.4 s+: snapshot got mutex db, but does not poll save"
     );
     assert!(alert.certain);
     let at = alert.at.clone().expect("a place");
@@ -107,7 +107,7 @@ fn a_turn_that_nobody_waits_for_is_only_snoozed() {
             },
             3_000,
             &[
-                "1250 + warning snoozed future: snapshot does not poll app::save at snapshot.rs:97, woken 1.15 s ago",
+                "1250 + warning snoozed future 1.15 s+: snapshot does not poll app::save at snapshot.rs:97, which was woken",
             ],
         );
     };
@@ -189,7 +189,7 @@ fn a_place_in_a_bounded_channel_is_a_turn_as_well() {
             stage.waits("t", Role::Send, "jobs");
         },
         1_500,
-        &["1000 + alert futurelock: t got mpsc jobs 1.00 s ago, but does not poll t"],
+        &["1000 + alert futurelock 1.00 s+: t got mpsc jobs, but does not poll t"],
     );
 }
 
@@ -206,12 +206,12 @@ fn a_guard_in_a_future_that_is_left_aside() {
     check_still(
         |stage| build(stage, FutureRef::Aside),
         2_000,
-        &["1000 + alert futurelock: t holds mutex db, but does not poll save"],
+        &["1000 + alert futurelock 1.00 s+: t holds mutex db, but does not poll save"],
     );
     check_still(
         |stage| build(stage, FutureRef::Unknown),
         2_000,
-        &["250 + alert self deadlock: t waits on mutex db, which it holds, 250ms"],
+        &["250 + alert self deadlock 250ms+: t waits on mutex db, which it holds"],
     );
 }
 
@@ -244,13 +244,15 @@ fn a_future_that_was_woken_and_is_not_polled() {
         |stage| stalled(stage, NodeKind::Unordered),
         2_000,
         &[
-            "1250 + warning stream stall: t does not poll app::fetch while it waits at t.rs:1, 1.15 s",
+            "1250 + warning stream stall 1.15 s+: t does not poll app::fetch while it waits at t.rs:1",
         ],
     );
     check_still(
         |stage| stalled(stage, NodeKind::Select),
         2_000,
-        &["1250 + warning snoozed future: t does not poll app::fetch at f.rs:7, woken 1.15 s ago"],
+        &[
+            "1250 + warning snoozed future 1.15 s+: t does not poll app::fetch at f.rs:7, which was woken",
+        ],
     );
 }
 
@@ -266,7 +268,9 @@ fn a_future_with_a_node_and_a_wait_is_told_once() {
             waiter.woken = Some(START + 100 * MS);
         },
         2_000,
-        &["1250 + warning snoozed future: t does not poll app::fetch at f.rs:7, woken 1.15 s ago"],
+        &[
+            "1250 + warning snoozed future 1.15 s+: t does not poll app::fetch at f.rs:7, which was woken",
+        ],
     );
 }
 
@@ -331,9 +335,8 @@ fn two_that_wait_at_the_same_text_are_a_futurelock_in_all_likelihood() {
     let both = |there: &'static str, here: &'static str, expected: &'static str| {
         check_still(|stage| unseen(stage, there, here), 2_000, &[expected]);
     };
-    const LOCKED: &str = "1250 + alert futurelock: runner does not poll save, woken 1.15 s ago, and waits at self.db.lock() itself";
-    const SNOOZED: &str =
-        "1250 + warning snoozed future: runner does not poll app::save at a.rs:1, woken 1.15 s ago";
+    const LOCKED: &str = "1250 + alert futurelock 1.15 s+: runner does not poll save, which was woken, and waits at self.db.lock() itself";
+    const SNOOZED: &str = "1250 + warning snoozed future 1.15 s+: runner does not poll app::save at a.rs:1, which was woken";
     both("a.rs:1 self.db.lock()", "b.rs:2 self.db.lock()", LOCKED);
     both("a.rs:1 self.db.lock()", "b.rs:2 self.log.lock()", SNOOZED);
     // Nobody is given a turn there.
@@ -351,7 +354,7 @@ fn a_wait_that_may_be_known_is_no_futurelock_by_its_text() {
         },
         2_000,
         &[
-            "1250 + warning snoozed future: runner does not poll app::save at a.rs:1, woken 1.15 s ago",
+            "1250 + warning snoozed future 1.15 s+: runner does not poll app::save at a.rs:1, which was woken",
         ],
     );
 }
@@ -366,7 +369,7 @@ fn what_is_known_of_a_resource_goes_before_the_text() {
         },
         2_000,
         &[
-            "1250 + warning snoozed future: runner does not poll app::save at a.rs:1, woken 1.15 s ago",
+            "1250 + warning snoozed future 1.15 s+: runner does not poll app::save at a.rs:1, which was woken",
         ],
     );
 }
@@ -393,7 +396,7 @@ fn what_is_inside_of_a_snoozed_future_is_not_told_again() {
         },
         2_000,
         &[
-            "1250 + warning snoozed future: runner does not poll app::save at a.rs:1, woken 1.15 s ago",
+            "1250 + warning snoozed future 1.15 s+: runner does not poll app::save at a.rs:1, which was woken",
         ],
     );
 }

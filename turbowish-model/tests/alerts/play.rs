@@ -55,6 +55,7 @@ impl Play {
                 assert!(!alert.title.contains("{for}"), "{}", alert.title);
                 assert!(!alert.why.is_empty(), "{}", alert.title);
                 assert!(!alert.summary.is_empty(), "{}", alert.title);
+                check_tense(alert);
                 let known = !now.insert((alert.pitfall, alert.since));
                 if !known && !self.shown.contains(&(alert.pitfall, alert.since)) {
                     self.log.push(format!(
@@ -73,6 +74,7 @@ impl Play {
             self.shown = now;
             self.ms += TICK;
         }
+        self.past().iter().for_each(check_tense);
     }
 
     /// The alerts that are over now.
@@ -92,6 +94,39 @@ impl Play {
     pub(crate) fn stop(&mut self) {
         self.detector.stop();
     }
+}
+
+/// What an alert says is in one tense: the present only while the pitfall is seen.
+pub(crate) fn check_tense(alert: &Alert) {
+    const PRESENT: [&str; 12] = [
+        " wait ",
+        " waits ",
+        " holds ",
+        " runs ",
+        " does not ",
+        " do not ",
+        " is not polled ",
+        " has not ",
+        " have not ",
+        " can ",
+        " keeps ",
+        " grows",
+    ];
+    let steps = alert.steps.iter().map(|step| &step.how);
+    let texts = [&alert.title, &alert.summary, &alert.why];
+    for text in texts.into_iter().chain(&alert.fixes).chain(steps) {
+        assert!(!text.chars().any(char::is_control), "{text:?}");
+    }
+    if alert.holds {
+        return;
+    }
+    for text in texts {
+        let told = format!(" {text} ");
+        let present = PRESENT.iter().find(|word| told.contains(*word));
+        assert_eq!(present, None, "{text}");
+    }
+    let now = alert.fixes.iter().find(|fix| fix.contains(" now"));
+    assert_eq!(now, None, "{}", alert.title);
 }
 
 /// What is said while the situation that `build` makes stands still for so many milliseconds.

@@ -98,7 +98,7 @@ fn all_workers_at_once_are_one_alert() {
         "250 + alert long poll 250ms+: app::write",
         "1000 + alert blocked worker w0 1.00 s+: app::write in one poll",
         "1000 - long_poll",
-        "1250 + alert blocked workers 1.25 s+: all 2 are in one poll each, app::write; nothing else was polled",
+        "1250 + alert blocked workers 1.25 s+: all 2 in one poll each, app::write; nothing else was polled",
         "2000 - blocked_worker",
     ];
     check_still(|stage| build(stage, 7), 5_000, &all);
@@ -113,7 +113,7 @@ fn polls_that_are_not_covered_show_at_the_heartbeat() {
     check_still(
         build,
         3_000,
-        &["1000 + alert blocked executor: no woken task was polled for 1.00 s"],
+        &["1000 + alert blocked executor 1.00 s+: no woken task was polled"],
     );
     let beats =
         |stage: &mut SituationBuilder, ms| stage.situation.heartbeat = Some(START + ms * MS);
@@ -557,7 +557,7 @@ fn a_task_that_hardly_waits() {
         build,
         30_000,
         busy(96, 5 * MS),
-        &["10000 + warning yields rarely: busy spent 96.0% of 10.0 s in polls, 5.00ms per poll"],
+        &["10000 + warning yields rarely 10.0 s: busy spent 96.0% of it in polls, 5.00ms per poll"],
     );
     check(build, 30_000, busy(90, 5 * MS), &[]);
     check(build, 30_000, busy(96, MS), &[]);
@@ -605,7 +605,7 @@ fn ready_tasks_that_others_are_polled_before() {
         build,
         2_000,
         others(10),
-        &["500 + warning starvation: 2 tasks ready but not polled, ready-1 for 500ms"],
+        &["500 + warning starvation 500ms+: ready-1 ready but not polled, and 1 more task"],
     );
     check(build, 2_000, others(9), &[]);
     // Each is polled in the end, but late.
@@ -618,7 +618,7 @@ fn ready_tasks_that_others_are_polled_before() {
                 stage.get(name).since = START + ms.saturating_sub(300) * MS;
             }
         },
-        &["500 + warning starvation: 2 tasks ready but not polled, ready-1 for 300ms"],
+        &["500 + warning starvation 300ms+: ready-1 ready but not polled, and 1 more task"],
     );
     // They are polled in between.
     check(
@@ -656,7 +656,7 @@ fn ready_tasks_that_others_are_polled_before() {
         others(10),
         &[
             "250 + alert long poll 250ms+: app::write",
-            "500 + warning starvation: 2 tasks ready but not polled, ready-1 for 500ms",
+            "500 + warning starvation 500ms+: ready-1 ready but not polled, and 1 more task",
             "1000 + alert blocked worker w0 1.00 s+: app::write in one poll",
             "1000 - long_poll",
             "1000 - starvation",

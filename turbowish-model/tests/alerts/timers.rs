@@ -5,7 +5,7 @@ use turbowish_testing::situations::{MS, SECOND, SituationBuilder, place};
 
 use crate::play::{Play, check};
 
-const ALERT: &str = "2500 + warning late timers: 3 of 90 at tick.rs:7 > 10ms late, worst 40.0ms";
+const ALERT: &str = "2500 + warning late timers 40.0ms: 3 of 90 at tick.rs:7 > 10ms late";
 
 fn timers(stage: &mut SituationBuilder) {
     stage.situation.timers.push(TimerWaits {

@@ -19,7 +19,7 @@ fn alive(stage: &mut SituationBuilder, task: &str, live: Option<u64>) {
 }
 
 const LOST: &str =
-    "1000 + alert lost waker: t waits at leaf.rs:12, and nothing can wake it, 1.00 s";
+    "1000 + alert lost waker 1.00 s+: t waits at leaf.rs:12, and nothing can wake it";
 
 #[test]
 fn a_waker_that_nobody_has() {
@@ -53,7 +53,7 @@ fn many_tasks_at_one_place_are_one_alert() {
         build,
         2_000,
         &[
-            "1000 + alert lost waker: 16 tasks wait at leaf.rs:12, and nothing can wake them, 1.00 s",
+            "1000 + alert lost waker 1.00 s+: 16 tasks wait at leaf.rs:12, and nothing can wake them",
         ],
     );
 }

@@ -13,7 +13,8 @@ use crate::text;
 
 const LABEL: &str = " BEHIND IT  ";
 
-/// ` BEHIND IT  47 tasks wait: 46 conn:*, expiry`, and below it where they do.
+/// ` BEHIND IT  47 tasks wait: 46 conn:*, expiry`, and below it where they do; `waited` if the
+/// alert is over.
 pub(super) fn lines(alert: &Alert, around: &AlertContext<'_>) -> Vec<RichLine> {
     let mut lines = waiting(alert, around);
     lines.extend(places(alert, around, false));
@@ -84,25 +85,37 @@ fn waiting(alert: &Alert, around: &AlertContext<'_>) -> Vec<String> {
     if count == 0 {
         return Vec::new();
     }
-    let (tasks, wait) = if count == 1 {
-        ("task", "waits")
-    } else {
-        ("tasks", "wait")
+    let (tasks, wait) = match (count, alert.holds) {
+        (1, true) => ("task", "waits"),
+        (1, false) => ("task", "waited"),
+        (_, true) => ("tasks", "wait"),
+        (_, false) => ("tasks", "waited"),
     };
     let known = alert.behind.tasks.iter();
     let names: Vec<&str> = known
         .filter(|party| party.kind == PartyKind::Task)
         .map(|party| party.name.as_str())
         .collect();
-    let mut groups = grouped(&names);
-    if alert.behind.unlisted > 0 && !names.is_empty() {
-        groups.push(format!("{} more", units::count(alert.behind.unlisted)));
+    let text = format!("{} {tasks} {wait}", units::count(count));
+    let named = by_name(&names, alert.behind.unlisted > 0);
+    around.labelled(LABEL, &(text + &named))
+}
+
+/// `: 46 conn:*, expiry`; where only some of the tasks are known by name,
+/// `, 64 seen by name: 60 conn:*, 4 repl-*`, or without the number of the only group.
+fn by_name(names: &[&str], are_some: bool) -> String {
+    let groups = grouped(names);
+    match &groups[..] {
+        [] => String::new(),
+        groups if !are_some => format!(": {}", groups.join(", ")),
+        groups => {
+            let seen = units::count(names.len() as u64);
+            let all = format!("{seen} ");
+            let groups = groups.join(", ");
+            let named = groups.strip_prefix(&all).unwrap_or(&groups);
+            format!(", {seen} seen by name: {named}")
+        }
     }
-    let mut text = format!("{} {tasks} {wait}", units::count(count));
-    if !groups.is_empty() {
-        text += &format!(": {}", groups.join(", "));
-    }
-    around.labelled(LABEL, &text)
 }
 
 /// `46 conn:*`, `expiry`: the largest group first, then by name.
@@ -125,7 +138,22 @@ fn grouped(names: &[&str]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::grouped;
+    use super::{by_name, grouped};
+
+    #[test]
+    fn the_number_of_names_is_told_where_it_is_not_that_of_the_tasks() {
+        let check = |names: &[&str], are_some, expected: &str| {
+            assert_eq!(by_name(names, are_some), expected);
+        };
+        check(&[], false, "");
+        check(&[], true, "");
+        check(&["a-1", "a-2"], false, ": 2 a-*");
+        check(&["a-1", "a-2"], true, ", 2 seen by name: a-*");
+        check(&["expiry"], true, ", 1 seen by name: expiry");
+        let three = ["a-1", "a-2", "expiry"];
+        check(&three, false, ": 2 a-*, expiry");
+        check(&three, true, ", 3 seen by name: 2 a-*, expiry");
+    }
 
     #[test]
     fn names_that_differ_in_a_number_are_one() {

@@ -27,7 +27,11 @@ pub(super) fn lines(alert: &Alert, around: &AlertContext<'_>) -> Vec<RichLine> {
     }
     if let Some(first) = alert.steps.first().filter(|_| cycle) {
         let line = RichLine::from(" ^  ").link(first.task.name.clone(), Link::party(&first.task));
-        lines.push(line.left(1 + widths.name).say("the cycle closes here"));
+        let closes = if alert.holds { "closes" } else { "closed" };
+        lines.push(
+            line.left(1 + widths.name)
+                .say(format!("the cycle {closes} here")),
+        );
     }
     lines
 }
@@ -78,7 +82,9 @@ impl Widths {
 }
 
 fn age(alert: &Alert, step: &Step, around: &AlertContext<'_>) -> String {
-    format!("waits {}", around.time(alert.age(step.since)))
+    // After the end it is how long it had waited then.
+    let waits = if alert.holds { "waits" } else { "waited" };
+    format!("{waits} {}", around.time(alert.age(step.since)))
 }
 
 fn place(step: &Step, around: &AlertContext<'_>) -> String {

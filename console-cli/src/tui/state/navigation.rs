@@ -10,6 +10,7 @@ use crate::tui::history::History;
 use crate::tui::mutes::Mutes;
 use crate::tui::preview::Preview;
 use crate::tui::record::Record;
+use crate::tui::round::Round;
 use crate::tui::trend::Trends;
 
 /// Data that have arrived and are not shown yet, and since when what is shown must stay.
@@ -38,8 +39,8 @@ pub(crate) struct Navigation {
     pub(crate) near: Option<Box<Snapshot>>,
     /// The worst rows of all tables, as last received while a record is open.
     pub(crate) survey: Option<Box<Snapshot>>,
-    /// The entry of the triage list that the open record belongs to, if the user has stepped to it.
-    pub(crate) step: Option<Step>,
+    /// The problems that the user steps through, if the open record is one of them.
+    pub(crate) round: Option<Round>,
     pub(crate) preview: Preview,
     /// The history of fill levels of resources, recorded in every view.
     pub(crate) lengths: Lengths,
@@ -75,13 +76,4 @@ pub(crate) struct Session {
     pub(crate) record: Option<Record>,
     pub(crate) history: History,
     pub(crate) mutes: Mutes,
-}
-
-/// A position in the triage list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Step {
-    /// From 0; if the entry has left the list, the next one takes its position.
-    pub(crate) at: usize,
-    /// Whether the entry is still in the list.
-    pub(crate) stands_out: bool,
 }

@@ -58,6 +58,8 @@ fn worst() -> Alert {
 fn again() -> Alert {
     let mut alert = Alert {
         holds: true,
+        summary: "one poll has not returned".to_owned(),
+        why: "A poll must return quickly: w1 runs no other task until this one returns.".to_owned(),
         ended_unix_ns: None,
         last_unix_ns: None,
         ..stall(AT)
@@ -111,7 +113,7 @@ fn the_alert_line_counts_them_apart() {
     );
     check(
         &[stall(AT), deadlock()],
-        "X 1 active, 1 resolved  deadlock: conn:51022, repl-1, snapshot wait in a cycle..",
+        "X 1 active, 1 resolved  deadlock 41.2 s+: conn:51022, repl-1, snapshot wait in..",
     );
     // What is over was worse than what is active.
     check(
@@ -158,6 +160,8 @@ fn one_key_opens_what_the_alert_line_names() {
 fn an_alert_ends_while_its_record_is_open() {
     let active = Alert {
         holds: true,
+        summary: "one poll has not returned".to_owned(),
+        why: "A poll must return quickly: w1 runs no other task until this one returns.".to_owned(),
         ended_unix_ns: None,
         last_unix_ns: None,
         ..stall(AT)

@@ -4,7 +4,7 @@ use turbowish_model::snapshot::ProcRow;
 
 use super::alerts::{deadlock, long_poll};
 use super::fixture::{alarmed, arrives, attached, kv, press, screen, tell, until};
-use crate::tui::layout;
+use crate::tui::layout::{self, UsedLines};
 use crate::tui::message::{Message, Mouse};
 use crate::tui::preview;
 use crate::tui::record::{Excerpt, crumbs};
@@ -127,7 +127,65 @@ fn a_click_follows_its_links() {
         clicked("j", "CALLED BY"),
         "Functions > kv::conn::write_reply"
     );
-    assert_eq!(clicked("3 j", "conn:51022"), "Resources > conn:51022");
+    assert_eq!(clicked("3 j", "conn:51022, ?"), "Resources > conn:51022");
+}
+
+/// A short table leaves its lines to the preview, and does not jump with every row.
+#[test]
+fn a_short_table_leaves_its_lines_to_it() {
+    let mut state = attached(SIZE);
+    let room = layout::screen(SIZE, Some(UsedLines::ALL)).table.height;
+    let mut lines = |second: u64, count: usize| {
+        let mut snapshot = kv();
+        let rows = snapshot.procs.rows.iter().cycle().take(count).cloned();
+        let renamed = rows.enumerate().map(|(n, row)| ProcRow {
+            proc: format!("kv::p{n}"),
+            ..row
+        });
+        snapshot.procs.rows = renamed.collect();
+        until(&mut state, second);
+        arrives(&mut state, snapshot);
+        let screen = layout::of(&state);
+        assert_eq!(screen.table.bottom(), screen.preview.y);
+        assert_eq!(screen.preview.bottom(), screen.detail.y);
+        screen.table.height
+    };
+    assert_eq!(lines(1, 5), 7);
+    // One more needs a line; fewer leave it for a while.
+    assert_eq!(lines(2, 6), 8);
+    assert_eq!(lines(3, 3), 8);
+    assert_eq!(lines(4, 1), 8);
+    assert_eq!(lines(5, usize::from(room)), room);
+    assert_eq!(lines(6, 5), 7);
+}
+
+/// A short record leaves its lines to a long table, which does not jump back with every row.
+#[test]
+fn a_short_record_leaves_its_lines_to_the_table() {
+    let mut state = attached(SIZE);
+    press(&mut state, "2 v");
+    let room = layout::screen(SIZE, Some(UsedLines::ALL)).table.height;
+    let heights = |state: &State| {
+        let screen = layout::of(state);
+        assert_eq!(screen.preview.bottom(), screen.detail.y);
+        (screen.table.height, screen.preview.height)
+    };
+    let (table, preview) = heights(&state);
+    assert!(table > room && preview > 2, "{table} {preview}");
+    let shown = screen(&state);
+    let last = shown
+        .lines()
+        .nth(usize::from(layout::of(&state).preview.bottom()) - 1);
+    assert_ne!(
+        last.unwrap_or_default().trim_matches(['|', ' ']),
+        "",
+        "{shown}"
+    );
+    press(&mut state, "j j j j");
+    assert!(heights(&state).0 <= table);
+    let longest = heights(&state);
+    press(&mut state, "g");
+    assert_eq!(heights(&state), longest);
 }
 
 /// Tasks come and go: the table must not jump with each of them.
@@ -148,7 +206,7 @@ fn a_few_rows_more_do_not_hide_it() {
         }
         !title(&state).is_empty()
     };
-    let room = usize::from(layout::screen(SIZE, true).table.height);
+    let room = usize::from(layout::screen(SIZE, Some(UsedLines::ALL)).table.height);
     // It was there before, with fewer rows.
     assert!(shown_with(&[room]));
     assert!(shown_with(&[room + 1]));

@@ -1,6 +1,6 @@
 //! Records: the effects of Enter and clicks, back and forward, and the display of ended rows.
 
-use turbowish_model::snapshot::{Page, TaskRow};
+use turbowish_model::snapshot::{Page, ResourceRow, Spot, TaskRow};
 
 use super::alerts::{deadlock, futurelock, long_poll};
 use super::fixture::{
@@ -32,6 +32,50 @@ fn an_await_leads_to_what_it_waits_for() {
     };
     check("4 Enter", "Awaits > kv::conn::read_frame", "src/conn.rs");
     check("4 j j j Enter", "Awaits > mutex db", "conn:51022");
+}
+
+/// Nobody waits any more: an await leads to the lock whose longest wait was there, else to the one
+/// that was taken there, else to its function; and a line says which.
+#[test]
+fn an_await_leads_to_what_was_waited_for_there() {
+    let await_at = |line| Spot {
+        file: "src/snapshot.rs".to_owned(),
+        line,
+        column: 26,
+    };
+    let check = |change: &dyn Fn(&mut ResourceRow), expected: &str, told: &str| {
+        let mut kv = with(vec![]);
+        let rows = &mut kv.resources.rows;
+        rows.iter_mut().for_each(|row| row.waiters.clear());
+        let db = rows.iter_mut().find(|row| row.name == "mutex db");
+        change(db.expect("the lock"));
+        let mut state = attached(SIZE);
+        until(&mut state, 2);
+        arrives(&mut state, kv);
+        press(&mut state, "4 j j j Enter");
+        assert_eq!(path(&state), expected);
+        assert_eq!(line(&state, 1).trim(), told);
+    };
+    check(
+        &|db| db.longest_wait.as_mut().expect("a wait").at = Some(await_at(97)),
+        "Awaits > mutex db",
+        "nobody waits at snapshot.rs:97 now; the longest wait there was for mutex db",
+    );
+    check(
+        &|db| db.holders[0].at = await_at(97),
+        "Awaits > mutex db",
+        "nobody waits at snapshot.rs:97 now; mutex db was taken there",
+    );
+    check(
+        &|db| db.longest_hold.as_mut().expect("a hold").at = Some(await_at(97)),
+        "Awaits > mutex db",
+        "nobody waits at snapshot.rs:97 now; mutex db was taken there",
+    );
+    check(
+        &|db| db.longest_wait.as_mut().expect("a wait").at = Some(await_at(98)),
+        "Awaits > kv::snapshot::write",
+        "no lock or channel is known at snapshot.rs:97; this is its function",
+    );
 }
 
 #[test]
@@ -267,7 +311,7 @@ fn stepping_leaves_the_line_of_alerts_alone() {
     assert!(line(&state, 1).starts_with("! 1 warning  long poll 38.4ms: "));
     until(&mut state, 2);
     arrives(&mut state, with(vec![deadlock()]));
-    assert!(line(&state, 1).starts_with("X 1 alert  deadlock: "));
+    assert!(line(&state, 1).starts_with("X 1 alert  deadlock 41.2 s+: "));
     until(&mut state, 79);
     arrives(&mut state, with(Vec::new()));
     assert_eq!(line(&state, 1), " no alerts");
@@ -307,21 +351,21 @@ fn the_worst_things_are_those_of_now_while_a_record_is_open() {
     );
     assert_eq!(
         standing(&state),
-        "1 of 2 problems: polling for 9.00 s   n next"
+        "1 of 9 problems: polling for 9.00 s   n next"
     );
-    // It has ended its poll: what was second comes up to its place.
+    // It has ended its poll: its place stays, and the others have theirs.
     tell(&mut state, Message::Survey(Box::new(later("stats", 0))));
-    assert_eq!(standing(&state), "no longer a problem   n next");
+    assert_eq!(standing(&state), "1 of 9 problems: no longer one   n next");
     press(&mut state, "n");
     assert_eq!(path(&state), "Functions > wal");
-    assert_eq!(standing(&state), "1 of 1 problems: ready 1.40 s   n next");
+    assert_eq!(standing(&state), "2 of 9 problems: ready 1.40 s   n next");
     // A display that is frozen stands.
     press(&mut state, "Space");
     tell(
         &mut state,
         Message::Survey(Box::new(later("wal", 5 * SECOND))),
     );
-    assert_eq!(standing(&state), "1 of 1 problems: ready 1.40 s   n next");
+    assert_eq!(standing(&state), "2 of 9 problems: ready 1.40 s   n next");
     press(&mut state, "Esc");
     assert_eq!(state.wanted().survey, None);
 }

@@ -30,21 +30,27 @@ fn columns_are_chosen_and_moved() {
         let titles: Vec<&str> = titles.split_whitespace().collect();
         assert_eq!(titles.join(" "), expected, "after {keys:?}");
     };
-    let all = "PROC RUN%v CALL/s WALp99 RUNp99 POLp99 LONGEST";
+    let all = "FUNCTION RUN%v CALL/s WALp99 RUNp99 POLp99 LONGEST";
     check("", all);
     check("c Esc", all);
-    check("c Space Esc", "PROC CALL/s WALp99 RUNp99 POLp99 LONGEST");
-    check("c J Esc", "PROC CALL/s RUN%v WALp99 RUNp99 POLp99 LONGEST");
+    check(
+        "c Space Esc",
+        "FUNCTION CALL/s WALp99 RUNp99 POLp99 LONGEST",
+    );
+    check(
+        "c J Esc",
+        "FUNCTION CALL/s RUN%v WALp99 RUNp99 POLp99 LONGEST",
+    );
     check(
         "c j j K K Esc",
-        "PROC WALp99 RUN%v CALL/s RUNp99 POLp99 LONGEST",
+        "FUNCTION WALp99 RUN%v CALL/s RUNp99 POLp99 LONGEST",
     );
     check("c K Esc", all);
     check("c Space Space = Esc", all);
     // What was hidden and shown again stands at the end.
     check(
         "c Space j j j j j Space c",
-        "PROC CALL/s WALp99 RUNp99 POLp99 LONGEST RUN%v",
+        "FUNCTION CALL/s WALp99 RUNp99 POLp99 LONGEST RUN%v",
     );
 }
 

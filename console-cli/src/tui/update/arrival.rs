@@ -205,7 +205,7 @@ pub(super) fn attach(state: &mut State, peer: Peer) {
     state.record = state.record.take().filter(lasts);
     state.visit.near = None;
     state.visit.survey = None;
-    state.visit.step = None;
+    state.visit.round = None;
     state.visit.lengths.clear();
     state.visit.trends = Trends::default();
     state.visit.history = History::default();

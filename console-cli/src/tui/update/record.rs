@@ -1,14 +1,13 @@
 //! Records: the open one, the targets of its links, and the way back.
 
-use turbowish_model::snapshot::{ResourceRow, WaiterRow};
-
-use super::{Stride, resort, stride};
+use super::{Stride, awaited, resort, stride};
 use crate::detail::rich_line::Link;
 use crate::tui::history::{History, Stop};
 use crate::tui::keys::Action;
 use crate::tui::record::{self, Record, RecordRow};
-use crate::tui::rows::{Absent, Entry as _};
-use crate::tui::state::{State, Step, View};
+use crate::tui::round::Round;
+use crate::tui::rows::Absent;
+use crate::tui::state::{State, View};
 use crate::tui::triage::{self, Thing};
 
 /// Opens the alert that the alert line names.
@@ -20,34 +19,29 @@ pub(super) fn worst_alert(state: &mut State) {
     }
 }
 
-/// Opens the next or previous entry of the triage list, cyclically; the first if none of them is
-/// open.
+/// Opens the next or previous problem; the first if none of them is open.
 pub(super) fn step(state: &mut State, forward: bool) {
     let list = triage::list(state);
     let here = stands(state, &list);
-    let to = match (here, state.visit.step) {
-        (Some(at), _) if forward => (at + 1) % list.len(),
-        (Some(at), _) => (at + list.len() - 1) % list.len(),
-        // The entry has left the list: the next one is at its position.
-        (None, Some(Step { at, .. })) if forward && at < list.len() => at,
-        (None, Some(Step { at, .. })) if !forward && at > 0 => (at - 1).min(list.len().max(1) - 1),
-        (None, _) => 0,
+    let round = match (state.visit.round.take(), here) {
+        (Some(round), _) => round.step(list, forward),
+        (None, Some(at)) => {
+            let round = Round::begin(list.clone(), at);
+            round.and_then(|round| round.step(list, forward))
+        }
+        (None, None) => Round::begin(list, 0),
     };
-    let Some(thing) = list.get(to) else {
+    let Some(link) = round.as_ref().and_then(Round::link).cloned() else {
         state.notice = Some("no problems found".to_owned());
         return;
     };
-    let link = thing.link.clone();
     // Stepping counts as one visit: the way back leads to its start.
     if state.record.is_some() {
         show(state, link);
     } else {
         open(state, link);
     }
-    state.visit.step = Some(Step {
-        at: to,
-        stands_out: true,
-    });
+    state.visit.round = round;
 }
 
 /// The position of the open record in the triage list.
@@ -56,63 +50,49 @@ fn stands(state: &State, list: &[Thing]) -> Option<usize> {
     list.iter().position(|thing| thing.is(subject))
 }
 
-/// Updates the position, because the list may have changed.
-pub(super) fn restep(state: &mut State) {
-    let Some(step) = state.visit.step else { return };
-    let stands = stands(state, &triage::list(state));
-    state.visit.step = Some(Step {
-        at: stands.unwrap_or(step.at),
-        stands_out: stands.is_some(),
+/// An alert is open: it is a place among the problems of now, from which the user may step on.
+fn begin_round(state: &mut State) {
+    let open = state.record.as_ref();
+    let is_alert = open.is_some_and(|open| matches!(open.subject, Link::Alert(..)));
+    state.visit.round = is_alert.then(|| triage::list(state)).and_then(|list| {
+        let at = stands(state, &list)?;
+        Round::begin(list, at)
     });
+}
+
+/// Looks whether the open record is still a problem, and why.
+pub(super) fn restep(state: &mut State) {
+    let Some(mut round) = state.visit.round.take() else {
+        return;
+    };
+    if let Some(open) = &state.record {
+        round.rename(&open.subject);
+    }
+    round.look(&triage::list(state));
+    state.visit.round = Some(round);
 }
 
 /// The place of the open record among the problems: `3 of 9 problems: ready 212ms`; `None` if it is
 /// none of them, or if it is no alert and the user has not stepped there.
 pub(crate) fn problem(state: &State) -> Option<String> {
-    let list = triage::list(state);
-    let at = match state.visit.step {
-        Some(Step {
-            stands_out: false, ..
-        }) => return Some("no longer a problem".to_owned()),
-        Some(Step { at, .. }) => at,
-        None => {
-            let at = stands(state, &list);
-            at.filter(|&at| matches!(list[at].link, Link::Alert(..)))?
-        }
+    let open = state.record.as_ref()?;
+    let gone = match open.subject {
+        Link::Alert(..) => "resolved",
+        _ => "no longer one",
     };
-    let place = format!("{} of {} problems", at + 1, list.len());
-    Some(match list.get(at).map(|thing| &*thing.told) {
-        None | Some("") => place,
-        Some(told) => format!("{place}: {told}"),
-    })
+    state.visit.round.as_ref().map(|round| round.told(gone))
 }
 
-/// Opens the record of the selected row.
+/// Opens the record of the selected row; of an await point, that of what is waited for there.
 pub(super) fn of_row(state: &mut State) {
     let table = state.table();
     let Some(at) = table.selected() else { return };
-    if let Some(link) = awaited(state, at).or_else(|| table.link(at)) {
+    if let Some((link, told)) = awaited::of_row(state, at) {
+        open(state, link);
+        told.into_iter().for_each(|told| state.say(told));
+    } else if let Some(link) = table.link(at) {
         open(state, link);
     }
-}
-
-/// The resource for which most calls wait at an await point, if it is one that they request there.
-fn awaited(state: &State, at: usize) -> Option<Link> {
-    let id = state.table().id(at)?;
-    let mut points = state.tables.awaits.rows().iter();
-    let place = &points.find(|row| row.is(&id))?.place;
-    let here = |resource: &ResourceRow| {
-        let is_here = |waiter: &&WaiterRow| {
-            let lines = place.line..=place.end_line;
-            waiter.at.file == place.file && lines.contains(&waiter.at.line)
-        };
-        resource.waiters.iter().filter(is_here).count()
-    };
-    let resources = state.tables.resources.rows().iter();
-    let (most, resource) = resources
-        .map(|row| (here(row), row))
-        .max_by_key(|(n, _)| *n)?;
-    (most > 0).then(|| resource.link())
 }
 
 /// Opens a record in place of the current view.
@@ -131,7 +111,6 @@ pub(super) fn open(state: &mut State, link: Link) {
 
 /// Shows the available data of a record until its own rows arrive.
 fn show(state: &mut State, link: Link) {
-    state.visit.step = None;
     let mut record = Record::new(link);
     let known = record.find(&state.beside());
     state.visit.near = None;
@@ -139,6 +118,7 @@ fn show(state: &mut State, link: Link) {
         record.find(&state.beside());
     }
     state.record = Some(record);
+    begin_round(state);
 }
 
 /// Opens a table in place of the current view.
@@ -149,7 +129,7 @@ pub(super) fn open_table(state: &mut State, view: View) {
     }
     state.record = None;
     state.visit.near = None;
-    state.visit.step = None;
+    state.visit.round = None;
     state.view = view;
     resort(state);
 }
@@ -181,7 +161,7 @@ fn travel(state: &mut State, way: fn(&mut History, Stop) -> Option<Stop>) {
     state.view = there.view;
     state.record = there.record;
     state.visit.near = None;
-    state.visit.step = None;
+    begin_round(state);
     if let Some(open) = &mut state.record {
         // Changes since then are shown.
         open.absent = None;

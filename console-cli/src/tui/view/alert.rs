@@ -38,7 +38,7 @@ pub(super) fn draw_alone(state: &State, frame: &mut Frame<'_>, screen: &ScreenLa
     put(frame, screen.alert, 0, line);
 }
 
-/// `X 1 alert  deadlock: conn:51022, repl-1, snapshot wait in a cycle, 41.2 s`; if a worse one is
+/// `X 1 alert  deadlock 41.2 s+: conn:51022, repl-1, snapshot wait in a cycle`; if a worse one is
 /// over, `! 1 active: task leak, 1 resolved  42.0 s ago: blocked worker w1 1.50 s: ..run in one..`.
 fn alerts(state: &State) -> Line<'static> {
     let lost = lost(state);

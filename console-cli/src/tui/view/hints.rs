@@ -82,7 +82,8 @@ pub(super) fn line(state: &State, width: usize) -> String {
     if let (Some(open), None) = (&state.record, &state.overlay) {
         hints = match open.kept {
             RecordRow::Task(_) => TASK_HINTS.to_vec(),
-            RecordRow::Alert(_) => ALERT_HINTS.to_vec(),
+            // A debugger shows what happens now.
+            RecordRow::Alert(ref alert) if !alert.is_over() => ALERT_HINTS.to_vec(),
             _ => RECORD_HINTS.to_vec(),
         };
     }

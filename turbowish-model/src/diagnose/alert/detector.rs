@@ -7,7 +7,7 @@ use super::finding::{Finding, Key, Scan, Subject};
 use super::limits::{Limit, Limits};
 use super::memory::Memory;
 use super::past::{Past, Peak, unseen, wall_clock};
-use super::{fold, rules, table, words};
+use super::{fold, rules, table, tense};
 use crate::diagnose::situation::Situation;
 use crate::ordered::{Map, Set};
 use crate::snapshot::alert::Alert;
@@ -262,6 +262,7 @@ impl Detector {
     fn alerts(&self, now: u64) -> Vec<Alert> {
         let raised = self.entries.iter().filter(|(_, entry)| entry.raised);
         let mut alerts: Vec<Alert> = raised.map(|(_, entry)| entry.alert(now)).collect();
+        alerts.iter_mut().for_each(tense::tell);
         self.past.tell_earlier(&mut alerts);
         // Ties are ordered by identity: the entries are in that order, and the sort is stable.
         sorting::by_key(&mut alerts, |alert| {
@@ -272,6 +273,7 @@ impl Detector {
 }
 
 impl Entry {
+    /// The alert, with its texts in both tenses.
     fn alert(&self, now: u64) -> Alert {
         let mut alert = self.finding.alert.clone();
         alert.since = self.since;
@@ -279,8 +281,6 @@ impl Entry {
         alert.times = 1;
         alert.holds = self.last == now;
         alert.held_ns = self.last.saturating_sub(self.since);
-        // Replaced last: names in a title may contain braces.
-        alert.title = alert.title.replace("{for}", &words::time(alert.held_ns));
         alert
     }
 
@@ -290,17 +290,16 @@ impl Entry {
         peak.and_then(|peak| peak.ended).unwrap_or(self.last)
     }
 
-    /// The alert at its worst, with its whole length.
+    /// The alert at its worst, with its whole length, and its texts in both tenses.
     fn past_alert(&self) -> Alert {
         let mut alert = self.alert(self.last);
         alert.held_ns = self.ended().saturating_sub(self.since);
         if let Some(peak) = &self.peak {
-            let title = peak.title();
             alert = Alert {
                 since: alert.since,
                 began_unix_ns: alert.began_unix_ns,
                 held_ns: alert.held_ns,
-                title: title.replace("{for}", &words::time(alert.held_ns)),
+                title: peak.title(),
                 ..peak.finding.alert.clone()
             };
         }

@@ -9,6 +9,7 @@ use super::asleep::Sleeper;
 use super::limits::{Limit, Limits};
 use super::memory::Memory;
 use super::table::{self, PitfallRule};
+use super::tense::marked;
 use crate::diagnose::situation::{
     Node, NodeKind, Resource, Situation, Task, TaskKind, WorkerThread,
 };
@@ -146,15 +147,16 @@ impl Finding {
         self
     }
 
-    /// Sets the title; `{for}` is replaced by the time the pitfall was present.
+    /// Sets the title; `{for}` is replaced by the time the pitfall was present, with `+` if it
+    /// still is.
     pub(super) fn titled(mut self, title: String) -> Self {
         self.alert.title = title;
         self
     }
 
-    /// Sets the summary: the pitfall in a few words.
-    pub(super) fn summed(mut self, summary: impl Into<String>) -> Self {
-        self.alert.summary = summary.into();
+    /// Sets the summary: the pitfall in a few words, in both [tenses](marked).
+    pub(super) fn summed(mut self, summary: &str) -> Self {
+        self.alert.summary = marked(summary);
         self
     }
 

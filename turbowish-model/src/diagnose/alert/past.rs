@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use super::asleep;
 use super::finding::{Finding, OngoingPoll, Scan};
 use super::limits::Limit;
+use super::tense;
 use super::words::time;
 use crate::diagnose::situation::Situation;
 use crate::snapshot::TaskState;
@@ -84,6 +85,7 @@ impl Past {
             behind_count: alert.behind_count(),
         }]);
         bound(&mut alert);
+        tense::tell(&mut alert);
         let sameness = Sameness::of(&alert);
         let known = self
             .entries

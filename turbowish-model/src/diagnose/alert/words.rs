@@ -3,15 +3,18 @@
 use alloc::format;
 use alloc::string::String;
 
+use super::tense::marked;
 use crate::account::resource::Role;
 use crate::snapshot::Place;
 use crate::snapshot::Spot;
 use crate::snapshot::units::{self, Micro};
 
-/// Replaces each `{name}` by its value; `None` if a name has no value.
+/// Replaces each `{name}` by its value; `None` if a name has no value. `[holds|held]` stands for
+/// both forms of a word, see [`tense`](super::tense).
 pub(super) fn fill(template: &str, values: &[(&str, &str)]) -> Option<String> {
+    let template = marked(template);
     let mut text = String::with_capacity(template.len() * 2);
-    let mut rest = template;
+    let mut rest = &*template;
     while let Some(open) = rest.find('{') {
         let close = open + rest[open..].find('}')?;
         let name = &rest[open + 1..close];

@@ -72,8 +72,10 @@ impl TableVisitor for TitlesAreClear {
                 (titled.key, length),
                 (column.key.clone(), column.title.len())
             );
-            if let Some(other) = find::<R>(&column.title.to_lowercase()) {
-                assert_eq!(other.key, column.key, "{}", column.title);
+            for title in [&*column.title, console_title(column)] {
+                if let Some(other) = find::<R>(&title.to_lowercase()) {
+                    assert_eq!(other.key, column.key, "{title}");
+                }
             }
         }
     }
@@ -89,6 +91,8 @@ fn titles_name_columns() {
         ("HOLp99.9 < 5ms", Some(("hold_p99.9", 8))),
         ("POLp99.9 < 5ms", Some(("hold_p99.9", 8))),
         ("POLp98", None),
+        ("PROC:db", Some(("proc", 4))),
+        ("function:db", Some(("proc", 8))),
         ("kv::db", None),
     ] {
         let found = titled::<ProcRow>(text);

@@ -8,12 +8,25 @@ use super::{Column, Row, find};
 /// Former titles of populations, which filters still accept, and their keys.
 const FORMER: [(&str, &str); 1] = [("HOL", "hold")];
 
+/// Titles that the console shows in place of those of the printed tables, and their keys: its view
+/// of procs has the name Functions.
+const IN_CONSOLE: [(&str, &str); 1] = [("FUNCTION", "proc")];
+
+/// The title of a column in the console.
+#[must_use]
+pub fn console_title<R>(column: &'static Column<R>) -> &'static str {
+    let mut other = IN_CONSOLE.iter();
+    let other = other.find(|(_, key)| column.key == *key);
+    other.map_or(&*column.title, |(title, _)| title)
+}
+
 /// The column whose title starts a text, in any case, and the length of that title.
 #[must_use]
 pub fn titled<R: Row>(text: &str) -> Option<(Column<R>, usize)> {
     let mut longest = Longest { text, found: None };
     for column in R::columns() {
         longest.see_column(&column.title, &column.key);
+        longest.see_column(console_title(column), &column.key);
     }
     for family in R::families() {
         longest.see_family(family.title, family.prefix);

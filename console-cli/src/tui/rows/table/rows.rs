@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use turbowish_model::query::{self, Filter, QueryError};
 use turbowish_model::snapshot::alert::{Alert, Severity};
 use turbowish_model::snapshot::column::{
-    Column, Context, Involved, Style, Unit, Value, find, nearest,
+    Column, Context, Involved, Style, Unit, Value, console_title, find, nearest,
 };
 use turbowish_model::snapshot::json;
 use turbowish_model::snapshot::units;
@@ -26,7 +26,7 @@ impl<R: Entry> AnyTable for Table<R> {
     fn faces(&self) -> Vec<Face> {
         let face = |column: &'static Column<R>| Face {
             key: &column.key,
-            title: &column.title,
+            title: console_title(column),
             meaning: column.meaning,
             unit: column.unit,
             // A muted row shows the remaining time.

@@ -15,7 +15,7 @@ use crate::snapshot::pitfall::Pitfall;
 pub(in crate::diagnose::alert) const POLLED_AFTER_END: PitfallRule = PitfallRule {
     severity: Severity::Alert,
     lingers: true,
-    why: "{proc} had returned or panicked, and {by} polled it again{task}. A future that is over may do anything then: an `async fn` panics, others wait forever.",
+    why: "{proc} had returned or panicked, and {by} polled it again{task}. A future that is over may do anything then: an `async fn` panics, others may never end.",
     fixes: &[
         "{at}: in a loop around select!, disable the branch when its future is over: `result = &mut future, if !is_over => ..`",
         "or make a new future then: `future.set(..)`; or use FutureExt::fuse with futures::select!",

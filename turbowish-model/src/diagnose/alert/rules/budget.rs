@@ -14,7 +14,7 @@ use crate::snapshot::units;
 
 pub(in crate::diagnose::alert) const BUDGET_EXHAUSTED: PitfallRule = PitfallRule {
     severity: Severity::Note,
-    why: "In one poll a task may use tokio's resources 128 times. {proc} does so, and tokio makes it yield although it could go on: there is always more to do than a poll gets done, and its worker serves no other task meanwhile.",
+    why: "In one poll a task may use tokio's resources 128 times. {proc} [does|did] so, and tokio [makes|made] it yield although it could go on: there [is|was] always more to do than a poll [gets|got] done, and its worker [serves|served] no other task meanwhile.",
     fixes: &[
         "{at}: do more at a time, such as recv_many, ready_chunks or a larger buffer: that counts once",
         "or spread the work: several tasks, or a runtime of its own",
@@ -51,7 +51,7 @@ pub(in crate::diagnose::alert) fn exhausted(scan: &Scan<'_>, found: &mut Vec<Fin
                 .of_proc(&proc.path)
                 .at(&proc.forced.proc, place)
                 .titled(title)
-                .summed("tokio makes a task yield all the time")
+                .summed("tokio [makes|made] a task yield all the time")
                 .explained(&[("proc", &proc.path), ("at", &at)]),
         );
     }

@@ -1,7 +1,7 @@
 //! Rules for channels that fill: without a bound, all the time, or with no task that receives.
 
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::account::resource::{Kind, Role};
@@ -9,6 +9,7 @@ use crate::diagnose::alert::finding::{Finding, Scan, is_judged, task_party};
 use crate::diagnose::alert::limits::Limit;
 use crate::diagnose::alert::quantity::is_part;
 use crate::diagnose::alert::table::PitfallRule;
+use crate::diagnose::alert::tense::{marked, tense};
 use crate::diagnose::alert::words::{self, time};
 use crate::diagnose::situation::{Resource, Task, WaitingTask};
 use crate::snapshot::TaskState;
@@ -17,7 +18,7 @@ use crate::snapshot::pitfall::Pitfall;
 use crate::snapshot::units;
 
 pub(in crate::diagnose::alert) const UNBOUNDED_GROWTH: PitfallRule = PitfallRule {
-    why: "Items are sent faster than they are received, and nothing slows the senders down: memory use grows until memory runs out.",
+    why: "Items [are|were] sent faster than they [are|were] received, and nothing [slows|slowed] the senders down: memory use [grows until memory runs out|grew as long as that lasted].",
     fixes: &[
         "give {resource} a bound: mpsc::channel(n) applies backpressure to its senders",
         "or receive several items at once (recv_many), or in more tasks",
@@ -33,9 +34,9 @@ pub(in crate::diagnose::alert) const UNBOUNDED_GROWTH: PitfallRule = PitfallRule
 pub(in crate::diagnose::alert) const BUFFER_BLOAT: PitfallRule = PitfallRule {
     hold: Some(Limit::BufferBloatHeld),
     scans: 2,
-    why: "{resource} is always full, so each item waits for all items before it: the buffer adds {inside} of latency and no throughput.",
+    why: "{resource} [is|was] always full, so each item [waits|waited] for all items before it: the buffer [adds|added] {inside} of latency and no throughput.",
     fixes: &[
-        "the receiving side is the bottleneck: receive several items at once (recv_many), or in more tasks",
+        "the receiving side [is|was] the bottleneck: receive several items at once (recv_many), or in more tasks",
         "or reduce the capacity: the throughput stays the same, and the latency falls",
     ],
     limits: &[
@@ -50,9 +51,9 @@ pub(in crate::diagnose::alert) const BLOCKED_SENDER: PitfallRule = PitfallRule {
     severity: Severity::Alert,
     hold: Some(Limit::BlockedSender),
     scans: 2,
-    why: "{resource} is full. {receiver}",
+    why: "{resource} [is|was] full. {receiver}",
     fixes: &[
-        "{receiver_name} must call recv again: its record shows what it waits for",
+        "[{receiver_name} must call recv again: its record shows what it waits for|]",
         "drop the receiver when it is no longer used, so that senders get an error",
         "{at}: use try_send or send_timeout if the item may be lost",
     ],
@@ -77,9 +78,11 @@ pub(in crate::diagnose::alert) fn growth(scan: &Scan<'_>, found: &mut Vec<Findin
         }
         let rate = |n| units::rate(units::micro_per_second(n, channel.passed));
         let title = format!(
-            "unbounded growth: {} holds {} items and grows, in {}/s, out {}/s",
+            "unbounded growth: {} {} {} items and {}, in {}/s, out {}/s",
             resource.name,
+            tense("holds", "held"),
             units::count(resource.length),
+            tense("grows", "grew"),
             rate(channel.came),
             rate(channel.went)
         );
@@ -87,7 +90,7 @@ pub(in crate::diagnose::alert) fn growth(scan: &Scan<'_>, found: &mut Vec<Findin
             Finding::new(Pitfall::UnboundedGrowth, channel.rising_since)
                 .of_resource(resource)
                 .titled(title)
-                .summed("an unbounded channel grows")
+                .summed("an unbounded channel [grows|grew]")
                 .explained(&[("resource", &resource.name)]),
         );
     }
@@ -115,8 +118,9 @@ pub(in crate::diagnose::alert) fn bloat(scan: &Scan<'_>, found: &mut Vec<Finding
         };
         let inside = time(inside);
         let title = format!(
-            "buffer bloat: {} is full, {} of {}, and items spend {inside} inside",
+            "buffer bloat {inside}: time of an item in {}, which {} full, {} of {}",
             resource.name,
+            tense("is", "was"),
             units::count(resource.length),
             units::count(capacity)
         );
@@ -124,7 +128,7 @@ pub(in crate::diagnose::alert) fn bloat(scan: &Scan<'_>, found: &mut Vec<Finding
             Finding::new(Pitfall::BufferBloat, since)
                 .of_resource(resource)
                 .titled(title)
-                .summed("a bounded channel is always full")
+                .summed("a bounded channel [is|was] always full")
                 .explained(&[("resource", &resource.name), ("inside", &inside)]),
         );
     }
@@ -201,17 +205,19 @@ fn why(receiver: &Receiver<'_>) -> String {
             let place = task.tree.last().and_then(|node| node.place.as_ref());
             let place = words::place(place);
             format!(
-                "Its receiver {} waits at {place} instead of receiving.",
-                task.name
+                "Its receiver {} {} at {place} instead of receiving.",
+                task.name,
+                tense("waits", "waited")
             )
         }
-        Receiver::Gone => {
-            "The task that last received from it has ended, but the receiver was not dropped."
-                .to_string()
-        }
+        Receiver::Gone => marked(
+            "The task that last received from it [has|had] ended, but the receiver was not dropped.",
+        ),
         Receiver::Left(task, _) => format!(
-            "The call that intended to receive from it has ended, {} continues without it, and the receiver was not dropped.",
-            task.name
+            "The call that intended to receive from it {} ended, {} {} without it, and the receiver was not dropped.",
+            tense("has", "had"),
+            task.name,
+            tense("continues", "continued")
         ),
     }
 }
@@ -230,13 +236,27 @@ fn sender(
     let since = waiter.since.max(rests);
     let task = scan.task(waiter.task).filter(|task| is_judged(task))?;
     let who = match receiver {
-        Receiver::Rests(receiver) => format!("its receiver {} is not polled", receiver.name),
-        Receiver::Gone => "the task that received from it has ended".to_string(),
-        Receiver::Left(task, _) => format!("{} no longer intends to receive", task.name),
+        Receiver::Rests(receiver) => {
+            format!(
+                "its receiver {} {} not polled",
+                receiver.name,
+                tense("is", "was")
+            )
+        }
+        Receiver::Gone => marked("the task that received from it [has|had] ended"),
+        Receiver::Left(task, _) => {
+            format!(
+                "{} no longer {} to receive",
+                task.name,
+                tense("intends", "intended")
+            )
+        }
     };
     let title = format!(
-        "blocked sender: {} has waited on full {} for {{for}}; {who}",
-        task.name, resource.name
+        "blocked sender {{for}}: {} {} on full {}; {who}",
+        task.name,
+        tense("waits", "waited"),
+        resource.name
     );
     let mut finding = Finding::new(Pitfall::BlockedSender, since)
         .of_resource(resource)
@@ -255,7 +275,7 @@ fn sender(
         finding
             .at(proc, waiter.place.as_ref())
             .titled(title)
-            .summed("a sender waits for a receiver that does not receive")
+            .summed("a sender [waits|waited] for a receiver that [does|did] not receive")
             .explained(&values),
     )
 }

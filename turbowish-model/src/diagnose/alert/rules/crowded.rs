@@ -8,13 +8,14 @@ use crate::diagnose::alert::limits::Limit;
 use crate::diagnose::alert::memory::LONG;
 use crate::diagnose::alert::quantity::is_more;
 use crate::diagnose::alert::table::PitfallRule;
+use crate::diagnose::alert::tense::tense;
 use crate::diagnose::alert::words::{self, time};
 use crate::diagnose::situation::{StreamFutures, Task};
 use crate::snapshot::pitfall::Pitfall;
 use crate::snapshot::units;
 
 pub(in crate::diagnose::alert) const CROWDED_TASK: PitfallRule = PitfallRule {
-    why: "{task} polls all futures of the stream itself, one after the other, on one worker: {woken} are ready, and the first of them since {ready}.",
+    why: "{task} [polls|polled] all futures of the stream itself, one after the other, on one worker: {woken} [are|were] ready, the first of them for {ready}.",
     fixes: &[
         "{at}: spawn the futures (JoinSet), so that all workers poll them",
         "or poll fewer of them at once: buffer_unordered(n)",
@@ -57,10 +58,11 @@ fn finding(
 ) -> Finding {
     let woken = units::count(stream.woken);
     let title = format!(
-        "crowded task: {} polls {} futures, {woken} ready for up to {}, {}% busy",
-        task.name,
-        units::count(stream.live),
+        "crowded task {}+: {} {} {} futures, {woken} of them ready, {}% busy",
         time(late),
+        task.name,
+        tense("polls", "polled"),
+        units::count(stream.live),
         units::share(busy),
     );
     let at = words::place(stream.place.as_ref());
@@ -68,7 +70,7 @@ fn finding(
         .of_task(task)
         .at(&stream.proc, stream.place.as_ref())
         .titled(title)
-        .summed("one task polls many futures, and is always busy")
+        .summed("one task [polls|polled] many futures, and [is|was] always busy")
         .explained(&[
             ("task", &task.name),
             ("woken", &woken),

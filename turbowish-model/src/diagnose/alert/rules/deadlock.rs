@@ -8,6 +8,7 @@ use crate::account::resource::Role;
 use crate::diagnose::alert::finding::{Finding, Scan, resource_party, task_party};
 use crate::diagnose::alert::limits::Limit;
 use crate::diagnose::alert::table::PitfallRule;
+use crate::diagnose::alert::tense::{marked, tense};
 use crate::diagnose::alert::words::{self, does, many, time};
 use crate::diagnose::situation::{Resource, Situation, Task, TaskKind, WaitingTask};
 use crate::diagnose::wait_graph::{self, Cycle, Dependency, Evidence};
@@ -20,7 +21,7 @@ use crate::sorting;
 pub(in crate::diagnose::alert) const DEADLOCK: PitfallRule = PitfallRule {
     severity: Severity::Alert,
     scans: 2,
-    why: "No task in the cycle can run until another one in it does. None was woken.{doubt}",
+    why: "No task in the cycle [can|could] run until another one in it [does|did]. None was woken.{doubt}",
     fixes: FIXES,
     limits: &[Limit::Clear],
     ..PitfallRule::new(Pitfall::Deadlock)
@@ -29,7 +30,7 @@ pub(in crate::diagnose::alert) const DEADLOCK: PitfallRule = PitfallRule {
 pub(in crate::diagnose::alert) const SELF_DEADLOCK: PitfallRule = PitfallRule {
     severity: Severity::Alert,
     scans: 2,
-    why: "Only {task} could end this wait, and it cannot run until the wait ends.{doubt}",
+    why: "Only {task} could end this wait, and it [cannot|could not] run until the wait [ends|ended].{doubt}",
     fixes: FIXES,
     limits: &[Limit::Clear],
     ..PitfallRule::new(Pitfall::SelfDeadlock)
@@ -42,13 +43,13 @@ const FIXES: &[&str] = &[
     "do not wait for {blocking} in {proc}, a receiver of {received}",
     "in {proc}, do not wait for {blocking} before the send to {sent}",
     "drop the senders of {own} that {proc} holds, so that the wait ends",
-    "if {taker} is alive but not polled now, it keeps the guard: spawn it, or drop it first (see futurelock)",
+    "if {taker} [is alive but not polled now, it keeps|was alive but not polled, it kept] the guard: spawn it, or drop it first (see futurelock)",
 ];
 
 /// A candidate is known that may have received what the cycle is based on.
-const POSSIBLE: &str = " {candidate} was created since and may have received the guard or channel end in question: if it did, this is not a deadlock.";
+const POSSIBLE: &str = " {candidate} was created since and may have received the guard or channel end in question: if it did, this [is|was] not a deadlock.";
 
-const DOUBT: &str = " A channel end is attributed to the task that last used it: if it has moved to another task since, this is not a deadlock.";
+const DOUBT: &str = " A channel end is attributed to the task that last used it: if it has moved to another task since, this [is|was] not a deadlock.";
 
 /// Reports every cycle that persists.
 pub(in crate::diagnose::alert) fn cycles(scan: &Scan<'_>, found: &mut Vec<Finding>) {
@@ -117,7 +118,7 @@ fn finding(scan: &Scan<'_>, cycle: &Cycle) -> Finding {
     };
     let mut finding = finding
         .titled(format!("{sure}{title}"))
-        .summed(summary(&arcs, alone))
+        .summed(&summary(&arcs, alone))
         .explained(&[("doubt", &doubt), ("task", name)]);
     finding.alert.fixes = fixes(&arcs, alone);
     finding
@@ -129,7 +130,7 @@ fn doubt(scan: &Scan<'_>, cycle: &Cycle) -> String {
     match candidate.map(|candidate| scan.situation.candidates[candidate].name.as_str()) {
         Some(name) => PitfallRule::fill(POSSIBLE, &[("candidate", name)]).unwrap_or_default(),
         None if cycle.is_certain() => String::new(),
-        None => DOUBT.to_string(),
+        None => marked(DOUBT),
     }
 }
 
@@ -148,7 +149,7 @@ fn arcs<'a>(scan: &Scan<'a>, cycle: &Cycle) -> Vec<ArcCut<'a>> {
     arcs.collect()
 }
 
-/// `deadlock: conn:51022, repl-1, snapshot wait in a cycle, 41.2 s`
+/// `deadlock 41.2 s+: conn:51022, repl-1, snapshot wait in a cycle`
 fn title(arcs: &[ArcCut<'_>]) -> String {
     const NAMED: usize = 4;
     let mut names: Vec<&str> = Vec::new();
@@ -165,8 +166,9 @@ fn title(arcs: &[ArcCut<'_>]) -> String {
         String::new()
     };
     format!(
-        "deadlock: {}{more} wait in a cycle, {{for}}",
-        shown.join(", ")
+        "deadlock {{for}}: {}{more} {} in a cycle",
+        shown.join(", "),
+        tense("wait", "waited")
     )
 }
 
@@ -175,31 +177,33 @@ fn alone_title(arcs: &[ArcCut<'_>], likely: bool) -> String {
         return String::new();
     };
     let why = match arc.owned.0 {
-        Dependency::Holds(_) if likely => "which it holds",
+        Dependency::Holds(_) if likely => "which it [holds|held]",
         Dependency::Holds(_) => "which it took",
         Dependency::Granted(_) => "which was granted to another of its futures",
         Dependency::Before(_) => "queued behind itself",
-        Dependency::Receives(_) if likely => "of which it is the receiver",
+        Dependency::Receives(_) if likely => "of which it [is|was] the receiver",
         Dependency::Receives(_) => "which it received from",
-        Dependency::Sends(_) if likely => "whose only senders it holds",
+        Dependency::Sends(_) if likely => "whose only senders it [holds|held]",
         Dependency::Sends(_) => "to which only it was seen to send",
     };
     let name = &arc.task.name;
     format!(
-        "self deadlock: {name} waits on {}, {why}, {{for}}",
-        arc.resource.name
+        "self deadlock {{for}}: {name} {} on {}, {}",
+        tense("waits", "waited"),
+        arc.resource.name,
+        marked(why)
     )
 }
 
 fn summary(arcs: &[ArcCut<'_>], alone: bool) -> String {
     if alone {
-        return "a task waits for itself".to_string();
+        return "a task [waits|waited] for itself".to_string();
     }
     let tasks = Set::from_iter(arcs.iter().map(|arc| arc.task.id));
     let resources = Set::from_iter(arcs.iter().map(|arc| arc.resource.id));
     let (tasks, resources) = (tasks.len() as u64, resources.len() as u64);
     format!(
-        "{} and {} wait in a cycle",
+        "{} and {} [wait|waited] in a cycle",
         many(tasks, "task"),
         many(resources, "resource")
     )
@@ -223,9 +227,9 @@ fn shown(scan: &Scan<'_>, arc: &ArcCut<'_>, step: &wait_graph::CycleStep) -> Ste
 fn how(scan: &Scan<'_>, resource: &Resource, step: &wait_graph::CycleStep) -> String {
     let only = |role: Role| resource.ends.iter().filter(|end| end.role == role).count() == 1;
     let who = |role, evidence| match (only(role), evidence) {
-        (true, Evidence::Proven | Evidence::Said) => "only this task intends to",
+        (true, Evidence::Proven | Evidence::Said) => "only this task [intends|intended] to",
         (true, Evidence::Seen) => "only this task was seen to",
-        (false, Evidence::Proven | Evidence::Said) => "this task intends to",
+        (false, Evidence::Proven | Evidence::Said) => "this task [intends|intended] to",
         (false, Evidence::Seen) => "this task was seen to",
     };
     match step.link {
@@ -241,15 +245,17 @@ fn how(scan: &Scan<'_>, resource: &Resource, step: &wait_graph::CycleStep) -> St
         Dependency::Granted(w) => {
             let woken = resource.waiters[w].woken.unwrap_or(scan.now());
             format!(
-                "granted {} ago, not polled since, to",
-                time(scan.age(woken))
+                "granted {} {}, not polled since, to",
+                time(scan.age(woken)),
+                tense("ago", "earlier")
             )
         }
         Dependency::Before(w) => {
             let since = resource.waiters[w].since;
             format!(
-                "requested {} ago, ahead in the queue, by",
-                time(scan.age(since))
+                "requested {} {}, ahead in the queue, by",
+                time(scan.age(since)),
+                tense("ago", "earlier")
             )
         }
         Dependency::Receives(evidence) => {
@@ -261,9 +267,11 @@ fn how(scan: &Scan<'_>, resource: &Resource, step: &wait_graph::CycleStep) -> St
                 ),
                 None => units::count(resource.length),
             };
-            format!("{fill}; {} receive", who(Role::Receive, evidence))
+            marked(&format!("{fill}; {} receive", who(Role::Receive, evidence)))
         }
-        Dependency::Sends(evidence) => format!("empty; {} send", who(Role::Send, evidence)),
+        Dependency::Sends(evidence) => {
+            marked(&format!("empty; {} send", who(Role::Send, evidence)))
+        }
     }
 }
 

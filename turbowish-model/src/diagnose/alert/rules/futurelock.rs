@@ -11,6 +11,7 @@ use crate::diagnose::alert::finding::{
 };
 use crate::diagnose::alert::limits::Limit;
 use crate::diagnose::alert::table::PitfallRule;
+use crate::diagnose::alert::tense::tense;
 use crate::diagnose::alert::words::{self, last, time};
 use crate::diagnose::situation::{FutureRef, HoldingTask, Resource, Task, WaitingTask};
 use crate::diagnose::wait_graph::was_left;
@@ -23,7 +24,7 @@ pub(in crate::diagnose::alert) const FUTURELOCK: PitfallRule = PitfallRule {
     severity: Severity::Alert,
     hold: Some(Limit::SnoozedFuture),
     scans: 2,
-    why: "{task} keeps {proc} alive but does not poll it, so {resource} stays with that future. Meanwhile {task} polls {victim}, which waits for {resource}.{doubt}",
+    why: "{task} [keeps|kept] {proc} alive but [does|did] not poll it, so {resource} [stays|stayed] with that future. Meanwhile {task} [polls|polled] {victim}, which [waits|waited] for {resource}.{doubt}",
     fixes: &[
         "spawn {future}, or poll both in one join! or select!",
         "or drop {future} before {at}: `drop({future})`",
@@ -32,8 +33,7 @@ pub(in crate::diagnose::alert) const FUTURELOCK: PitfallRule = PitfallRule {
     ..PitfallRule::new(Pitfall::Futurelock)
 };
 
-const DOUBT: &str =
-    " The waiter belongs to another task: this is resolved only if {task} polls the future again.";
+const DOUBT: &str = " The waiter belongs to another task: this [is resolved only if {task} polls|could be resolved only if {task} polled] the future again.";
 
 /// A future that holds a resource, or its turn, and is not polled.
 struct Owner<'a> {
@@ -155,8 +155,8 @@ fn with_texts(
         PitfallRule::fill(DOUBT, &[("task", task)])
     };
     let got = match owner.holds {
-        true => format!("holds {}", resource.name),
-        false => format!("got {} {{for}} ago", resource.name),
+        true => format!("{} {}", tense("holds", "held"), resource.name),
+        false => format!("got {}", resource.name),
     };
     let sure = if certain { "certain" } else { "probable" };
     let values = [
@@ -170,10 +170,11 @@ fn with_texts(
     ];
     finding
         .titled(format!(
-            "futurelock: {task} {got}, but does not poll {future}"
+            "futurelock {{for}}: {task} {got}, but {} not poll {future}",
+            tense("does", "did")
         ))
-        .summed(format!(
-            "a future was granted a resource, but its task polls another future; {sure}"
+        .summed(&format!(
+            "a future was granted a resource, but its task [polls|polled] another future; {sure}"
         ))
         .explained(&values)
 }
@@ -206,16 +207,22 @@ fn steps(
 ) -> Vec<Step> {
     let owned = if owner.holds {
         format!(
-            "holds it for {}, not polled in the last poll of its task",
+            "{} it for {}, not polled in the last poll of its task",
+            tense("holds", "held"),
             time(scan.age(owner.since))
         )
     } else {
         format!(
-            "granted {} ago, not polled since",
-            time(scan.age(owner.since))
+            "granted {} {}, not polled since",
+            time(scan.age(owner.since)),
+            tense("ago", "earlier")
         )
     };
-    let waits = format!("waits {}, behind it", time(scan.age(victim.since)));
+    let waits = format!(
+        "{} {}, behind it",
+        tense("waits", "waited"),
+        time(scan.age(victim.since))
+    );
     let waiting = scan.task(victim.task);
     let place = victim.place.clone().or_else(|| {
         let leaves = leaves(waiting?);

@@ -21,7 +21,7 @@ use crate::sorting;
 pub(in crate::diagnose::alert) const DETACHED_FAILURE: PitfallRule = PitfallRule {
     severity: Severity::Alert,
     lingers: true,
-    why: "{task} panicked and its handle was dropped: nobody gets the error, and the task's work is no longer done.",
+    why: "{task} panicked and its handle was dropped: nobody [gets|got] the error, and the task's work is no longer done.",
     fixes: &[
         "{panicked}: the panic is here",
         "read what the panic hook wrote, by default on stderr{hint}",
@@ -164,7 +164,7 @@ pub(in crate::diagnose::alert) fn large(scan: &Scan<'_>, found: &mut Vec<Finding
             .of_proc(&proc.path)
             .at(&proc.path, Some(&signature(&proc.spot)))
             .titled(title)
-            .summed(format!("a future is {size}{made}"))
+            .summed(&format!("a future is {size}{made}"))
             .explained(&values);
         if !is_warning {
             finding.alert.severity = Severity::Note;

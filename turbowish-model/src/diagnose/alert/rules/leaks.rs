@@ -9,6 +9,7 @@ use crate::diagnose::alert::limits::Limit;
 use crate::diagnose::alert::memory::Grown;
 use crate::diagnose::alert::quantity::is_more;
 use crate::diagnose::alert::table::PitfallRule;
+use crate::diagnose::alert::tense::{marked, tense};
 use crate::diagnose::alert::words::{self, brief, many, time};
 use crate::diagnose::situation::{Node, NodeKind, Resource, RootTasks, Task};
 use crate::ordered::{Map, Set};
@@ -56,7 +57,7 @@ fn leak(scan: &Scan<'_>, root: &RootTasks, grown: Grown, are_idle: bool) -> Find
     let age = scan.age(grown.since);
     let ended = units::count(grown.ended);
     let title = format!(
-        "task leak: {} of {}, +{}/s for {{for}}",
+        "task leak {{for}}: {} of {}, +{}/s",
         many(root.live, "task"),
         root.path,
         units::rate(units::micro_per_second(grown.live, age)),
@@ -83,7 +84,7 @@ fn leak(scan: &Scan<'_>, root: &RootTasks, grown: Grown, are_idle: bool) -> Find
     let mut finding = Finding::new(Pitfall::TaskLeak, grown.since)
         .of_proc(&root.path)
         .titled(title)
-        .summed("tasks are spawned and do not end")
+        .summed("tasks [are|were] spawned and [do|did] not end")
         .explained(&values);
     if let Some(on) = on {
         finding = finding.with_resource(on);
@@ -149,16 +150,17 @@ fn resource<'a>(scan: &Scan<'a>, seen: &[&Task]) -> Option<&'a Resource> {
 /// Where most of the tasks wait, as text.
 fn waits(point: Option<(usize, &Node)>, on: Option<&Resource>, seen: usize) -> String {
     let Some((tasks, node)) = point else {
-        return String::from(match seen {
-            0 => "It is not known where they wait.",
-            _ => "Most of them do not wait at the same place.",
+        return marked(match seen {
+            0 => "It is not known where they [wait|waited].",
+            _ => "Most of them [do|did] not wait at the same place.",
         });
     };
     let place = words::place(node.place.as_ref());
     let expr = node.place.as_ref().map(|place| brief(&place.expr));
     let on = on.map_or(String::new(), |on| format!("{}: ", on.name));
     format!(
-        "{tasks} of the {seen} looked at wait at {place} for {on}{}.",
+        "{tasks} of the {seen} looked at {} at {place} for {on}{}.",
+        tense("wait", "waited"),
         expr.unwrap_or_default()
     )
 }

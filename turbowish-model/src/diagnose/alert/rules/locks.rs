@@ -7,6 +7,7 @@ use crate::account::resource::{Kind, Role};
 use crate::diagnose::alert::finding::{Finding, Scan, Subject, is_judged, leaves, task_party};
 use crate::diagnose::alert::limits::Limit;
 use crate::diagnose::alert::table::PitfallRule;
+use crate::diagnose::alert::tense::{marked, tense};
 use crate::diagnose::alert::words::{self, many};
 use crate::diagnose::situation::{HoldingTask, Resource, Task, WaitingTask};
 use crate::snapshot::TaskState;
@@ -18,7 +19,7 @@ use crate::sorting;
 pub(in crate::diagnose::alert) const GUARD_ACROSS_AWAIT: PitfallRule = PitfallRule {
     hold: Some(Limit::GuardAcrossAwaitHeld),
     scans: 2,
-    why: "{task} holds {resource} while it waits for something else. Every task that wants {resource} waits for that, too.",
+    why: "{task} [holds|held] {resource} while it [waits|waited] for something else. Every task that [wants|wanted] {resource} [waits|waited] for that, too.",
     fixes: &[
         "{at}: drop the guard before this await (with a block, or drop(guard))",
         "or copy the needed data, drop the guard, await, and lock again",
@@ -29,7 +30,7 @@ pub(in crate::diagnose::alert) const GUARD_ACROSS_AWAIT: PitfallRule = PitfallRu
 
 pub(in crate::diagnose::alert) const LOCK_CONVOY: PitfallRule = PitfallRule {
     scans: 2,
-    why: "{many} were woken together and all want {resource}, which serves one at a time: all wake-ups but one were wasted.",
+    why: "{many} were woken together and all [want|wanted] {resource}, which serves one at a time: all wake-ups but one were wasted.",
     fixes: &[
         "wake one task: notify_one instead of notify_waiters, a channel instead of a broadcast",
         "or shard {resource}, or hold it for a shorter time",
@@ -84,12 +85,15 @@ fn guard(scan: &Scan<'_>, resource: &Resource, holder: &HoldingTask, task: &Task
             .saturating_sub(resource.waiters.len() as u64);
     let waits = match count {
         0 => "".into(),
-        1 => "; 1 task waits for it".into(),
-        n => format!("; {} wait for it", many(n, "task")),
+        1 => marked("; 1 task [waits|waited] for it"),
+        n => marked(&format!("; {} [wait|waited] for it", many(n, "task"))),
     };
     let title = format!(
-        "guard across await: {} has held {} for {{for}} while it waits at {at}{waits}",
-        task.name, resource.name
+        "guard across await {{for}}: {} {} {} while it {} at {at}{waits}",
+        task.name,
+        tense("holds", "held"),
+        resource.name,
+        tense("waits", "waited")
     );
     let mut finding = Finding::new(Pitfall::GuardAcrossAwait, holder.since)
         .of_task(task)
@@ -104,7 +108,7 @@ fn guard(scan: &Scan<'_>, resource: &Resource, holder: &HoldingTask, task: &Task
     finding
         .at(proc, place)
         .titled(title)
-        .summed("a lock is held while its task waits for something else")
+        .summed("a lock [is|was] held while its task [waits|waited] for something else")
         .explained(&[
             ("task", &task.name),
             ("resource", &resource.name),
@@ -137,8 +141,9 @@ pub(in crate::diagnose::alert) fn convoys(scan: &Scan<'_>, found: &mut Vec<Findi
             who += " or more";
         }
         let title = format!(
-            "lock convoy: {who} requested {} at once, and are served one by one",
-            resource.name
+            "lock convoy: {who} requested {} at once, and {} served one by one",
+            resource.name,
+            tense("are", "were")
         );
         let mut finding = Finding::undated(Pitfall::LockConvoy, scan.now()).of_resource(resource);
         finding.alert.behind.unlisted = resource.waiting;
@@ -149,11 +154,14 @@ pub(in crate::diagnose::alert) fn convoys(scan: &Scan<'_>, found: &mut Vec<Findi
             );
         }
         finding.subjects.insert(Subject::Resource(resource.id));
-        let summary = format!("{} wait for one lock", units::count(resource.waiting));
+        let summary = format!(
+            "{} [wait|waited] for one lock",
+            units::count(resource.waiting)
+        );
         found.push(
             finding
                 .titled(title)
-                .summed(summary)
+                .summed(&summary)
                 .explained(&[("many", &who), ("resource", &resource.name)]),
         );
     }

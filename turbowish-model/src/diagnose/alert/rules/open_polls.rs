@@ -12,6 +12,7 @@ use crate::diagnose::alert::memory::ProcessorTime;
 use crate::diagnose::alert::quantity::is_part;
 use crate::diagnose::alert::rules::doing::{self, Doing};
 use crate::diagnose::alert::table::PitfallRule;
+use crate::diagnose::alert::tense::{marked, tense};
 use crate::diagnose::alert::words::{self, time};
 use crate::diagnose::situation::{HoldingTask, OpenPoll, Resource, Task, WorkerThread};
 use crate::ordered::Set;
@@ -23,7 +24,7 @@ use crate::sorting;
 pub(in crate::diagnose::alert) const NEVER_YIELDS: PitfallRule = PitfallRule {
     severity: Severity::Alert,
     hold: Some(Limit::NeverYields),
-    why: "{task} has not returned from its first poll. It has not reached an await that was pending, and its worker runs no other task.",
+    why: "{task} [has|had] not returned from its first poll. It [has|had] not reached an await that was pending, and its worker [runs|ran] no other task.",
     fixes: &[
         "{code}: if it blocks or computes, run it in spawn_blocking or on a dedicated thread",
         "if {code} loops, yield_now().await every few ms",
@@ -37,13 +38,13 @@ pub(in crate::diagnose::alert) const NEVER_YIELDS: PitfallRule = PitfallRule {
 pub(in crate::diagnose::alert) const BLOCKED_WORKER: PitfallRule = PitfallRule {
     severity: Severity::Alert,
     hold: Some(Limit::BlockedWorker),
-    why: "A poll must return quickly: {worker} runs no other task until this one returns.",
+    why: "A poll must return quickly: {worker} [runs|ran] no other task until this one [returns|returned].",
     fixes: &[
         "{code}: file I/O or a loop? use spawn_blocking, or yield_now().await every few ms",
         doing::IF_COMPUTING,
         doing::IF_ASLEEP,
-        "look into this poll now: turbowish debug --gdb {task}, or D in the console",
-        "look into this poll now: attach a debugger to worker {thread}",
+        "[look into this poll now: turbowish debug --gdb {task}, or D in the console|]",
+        "[look into this poll now: attach a debugger to worker {thread}|]",
     ],
     limits: &[Limit::BlockedWorker],
     also: "A note if only the machine makes the poll so long.",
@@ -233,6 +234,9 @@ fn held_now<'a>(scan: &Scan<'a>, open: &Open<'_>) -> Vec<&'a Resource> {
     held
 }
 
+/// Nothing was woken during a poll.
+const UNWOKEN: &str = " No other task was woken meanwhile, though workers [are|were] free. On tokio one worker at a time watches timers and I/O, for all: if that [is|was] {worker}, they [stand|stood] still until it [returns|returned]. If not, nothing was due; which of the two is not known.";
+
 /// Why nothing else runs though other workers are free: nothing is woken.
 fn unwoken(scan: &Scan<'_>, open: &Open<'_>) -> Option<String> {
     let workers = scan.situation.workers.iter();
@@ -241,9 +245,7 @@ fn unwoken(scan: &Scan<'_>, open: &Open<'_>) -> Option<String> {
     let is_woken = |task: &Task| task.state == TaskState::Ready && task.since >= open.poll.since;
     (is_free && !scan.tasks().any(is_woken)).then(|| {
         let worker = &open.worker.name;
-        format!(
-            " No other task was woken meanwhile, though workers are free. On tokio one worker at a time watches timers and I/O, for all: if that is {worker}, they stand still until it returns. If not, nothing was due; which of the two is not known."
-        )
+        PitfallRule::fill(UNWOKEN, &[("worker", worker)]).unwrap_or_default()
     })
 }
 
@@ -251,10 +253,13 @@ fn unwoken(scan: &Scan<'_>, open: &Open<'_>) -> Option<String> {
 fn held(name: &str, waiting: u64) -> String {
     let waiting = match waiting {
         0 => String::new(),
-        1 => String::from("; 1 task waits for it"),
-        n => format!("; {} wait for it", words::many(n, "task")),
+        1 => marked("; 1 task [waits|waited] for it"),
+        n => marked(&format!(
+            "; {} [wait|waited] for it",
+            words::many(n, "task")
+        )),
     };
-    format!(" It holds {name}{waiting}.")
+    format!(" It {} {name}{waiting}.", tense("holds", "held"))
 }
 
 /// For how long no other covered poll ran on any thread, if that is most of the poll's age; 0 if
@@ -293,7 +298,7 @@ fn long_poll_now(open: &Open<'_>, limit: u64) -> Finding {
     let finding = finding
         .at(open.proc, open.poll.passed.as_ref())
         .titled(title)
-        .summed("a poll has not returned")
+        .summed("a poll [has not returned|took too long]")
         .explained(&[(open.doing().name(), open.proc)]);
     with_times(in_poll(finding, open), open, limit)
 }
@@ -309,7 +314,9 @@ fn never_yields(open: &Open<'_>, task: &Task, limit: u64) -> Finding {
         .of_task(task)
         .at(open.proc, open.poll.passed.as_ref())
         .titled(title)
-        .summed("a task has not returned from its first poll")
+        .summed(
+            "[a task has not returned from its first poll|the first poll of a task took too long]",
+        )
         .explained(&[("task", &task.name), (open.doing().name(), open.proc)]);
     with_times(in_poll(finding, open), open, limit)
 }
@@ -350,7 +357,7 @@ fn blocked_worker(open: &Open<'_>, limit: u64) -> Finding {
     let finding = finding
         .at(open.proc, open.poll.passed.as_ref())
         .titled(title)
-        .summed("one poll has not returned")
+        .summed("one poll [has not returned|took too long]")
         .explained(&values);
     with_times(in_poll(finding, open), open, limit)
 }
@@ -366,8 +373,7 @@ fn in_poll(mut finding: Finding, open: &Open<'_>) -> Finding {
 }
 
 /// Reason why a machine does not run a thread.
-const FOR_WANT_OF_CORES: &str =
-    ": more threads want to run than there are cores, or the process is at its CPU limit";
+const FOR_WANT_OF_CORES: &str = ": more threads [want|wanted] to run than there [are|were] cores, or the process [is|was] at its CPU limit";
 
 /// Fixes if the machine does not run a thread.
 const FOR_THE_MACHINE: [&str; 2] = [
@@ -393,8 +399,8 @@ fn with_times(mut finding: Finding, open: &Open<'_>, limit: u64) -> Finding {
     alert.why.push_str(&format!(" {told}"));
     if open.is_run_delay(limit) {
         alert.severity = Severity::Note;
-        alert.summary = "the machine does not run a worker".into();
-        alert.why.push_str(FOR_WANT_OF_CORES);
+        alert.summary = marked("the machine [does|did] not run a worker");
+        alert.why.push_str(&marked(FOR_WANT_OF_CORES));
         alert.fixes = FOR_THE_MACHINE.map(String::from).into();
     }
     alert.why.push('.');
@@ -418,7 +424,7 @@ fn all_blocked(scan: &Scan<'_>, open: &[Open<'_>], limit: u64) -> Finding {
     finding.subjects = [Subject::Named("all".into())].into();
     let Some(worst) = worst else { return finding };
     let title = format!(
-        "blocked workers {}+: all {} are in one poll each, {}",
+        "blocked workers {}+: all {} in one poll each, {}",
         time(worst.age),
         open.len(),
         worst.proc
@@ -427,19 +433,22 @@ fn all_blocked(scan: &Scan<'_>, open: &[Open<'_>], limit: u64) -> Finding {
     let mut finding = finding
         .at(worst.proc, worst.poll.passed.as_ref())
         .titled(title)
-        .summed("no worker runs any other task")
+        .summed("no worker [runs|ran] any other task")
         .explained(&values);
-    finding.alert.why =
-        "Every worker is in a poll that has not returned: the whole executor is stalled.".into();
+    finding.alert.why = marked(
+        "Every worker [is|was] in a poll that [has|had] not returned: the whole executor [is|was] stalled.",
+    );
     with_times(behind(finding, scan, worst), worst, limit)
 }
 
 fn stopped_heart(at: u64) -> Finding {
     let mut finding = Finding::new(Pitfall::BlockedWorker, at)
         .about(Subject::Named("heartbeat".into()))
-        .titled("blocked executor: no woken task was polled for {for}".into())
-        .summed("the executor does not poll a task that is always ready");
-    finding.alert.why = "TurboWish's heartbeat task is ready but is not polled: the workers are in polls that are not covered, or gone.".into();
+        .titled("blocked executor {for}: no woken task was polled".into())
+        .summed("the executor [does|did] not poll a task that is always ready");
+    finding.alert.why = marked(
+        "TurboWish's heartbeat task [is|was] ready but [is|was] not polled: the workers [are|were] in polls that are not covered, or gone.",
+    );
     finding.alert.fixes =
         ["annotate the functions that run on the workers, to see which one blocks".into()].into();
     finding

@@ -9,6 +9,7 @@ use crate::account::resource::{Kind, Role};
 use crate::diagnose::alert::finding::{Finding, Scan, leaf};
 use crate::diagnose::alert::limits::Limit;
 use crate::diagnose::alert::table::PitfallRule;
+use crate::diagnose::alert::tense::tense;
 use crate::diagnose::alert::words;
 use crate::diagnose::situation::{Resource, Situation};
 use crate::ordered::{Map, Set};
@@ -18,7 +19,7 @@ use crate::snapshot::pitfall::Pitfall;
 use crate::sorting;
 
 pub(in crate::diagnose::alert) const LOCK_ORDER_INVERSION: PitfallRule = PitfallRule {
-    why: "If {one} holds {a} while {other} holds {b}, each waits for the other forever. It has not happened yet.",
+    why: "If {one} has {a} while {other} has {b}, each would wait for the other forever. It [has|had] not happened yet.",
     fixes: &[
         "take {a} and {b} in the same order everywhere: {at_one} or {at_other}",
         "or drop the first guard before the second lock",
@@ -254,8 +255,12 @@ fn inversion(scan: &Scan<'_>, a: u64, b: u64, seen: &Seen, back: &Seen) -> Optio
         None => task.name.clone(),
     };
     let title = format!(
-        "lock order: {} takes {} then {}, {} the other way round",
-        one.name, a.name, b.name, other.name
+        "lock order: {} {} {} then {}, {} the other way round",
+        one.name,
+        tense("takes", "took"),
+        a.name,
+        b.name,
+        other.name
     );
     let values = [
         ("one", one.name.as_str()),
@@ -268,7 +273,7 @@ fn inversion(scan: &Scan<'_>, a: u64, b: u64, seen: &Seen, back: &Seen) -> Optio
     Some(
         finding
             .titled(title)
-            .summed("two locks are taken in both orders")
+            .summed("two locks [are|were] taken in both orders")
             .explained(&values),
     )
 }

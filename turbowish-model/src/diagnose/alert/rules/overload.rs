@@ -12,7 +12,7 @@ use crate::snapshot::pitfall::Pitfall;
 use crate::snapshot::units;
 
 pub(in crate::diagnose::alert) const OVERLOAD: PitfallRule = PitfallRule {
-    why: "Each event costs some tens of nanoseconds: at this rate accounting is itself a load, and it measures in part its own overhead.",
+    why: "Each event costs some tens of nanoseconds: at this rate accounting [is|was] itself a load, and it [measures|measured] in part its own overhead.",
     fixes: &[
         "remove the attribute from {proc}: its time is then charged to its caller",
         "find out what wakes the tasks of {woken} so often: each wake-up is a poll",
@@ -61,7 +61,7 @@ pub(in crate::diagnose::alert) fn overload(scan: &Scan<'_>, found: &mut Vec<Find
         found.push(
             finding
                 .titled(title)
-                .summed("there are more events than accounting is designed for")
+                .summed("there [are|were] more events than accounting is designed for")
                 .explained(&values),
         );
     }

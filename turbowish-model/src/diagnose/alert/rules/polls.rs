@@ -19,7 +19,7 @@ use crate::snapshot::units;
 use crate::sorting;
 
 pub(in crate::diagnose::alert) const LONG_POLL: PitfallRule = PitfallRule {
-    why: "A poll must return quickly: its worker runs no other task until then.",
+    why: "A poll must return quickly: its worker [runs|ran] no other task until then.",
     fixes: &[
         "{code}: file I/O, a lock of std, or a loop between two awaits? use spawn_blocking, or yield_now().await every few ms",
         super::doing::IF_COMPUTING,
@@ -36,7 +36,7 @@ pub(in crate::diagnose::alert) const LONG_POLL: PitfallRule = PitfallRule {
 };
 
 pub(in crate::diagnose::alert) const YIELDS_RARELY: PitfallRule = PitfallRule {
-    why: "{task} yields its worker only to take it again. The tasks that share the worker wait.",
+    why: "{task} [yields|yielded] its worker only to take it again. The tasks that share the worker [wait|waited].",
     fixes: &[
         "{proc}: move the computation to spawn_blocking or to a dedicated thread",
         "or split it into pieces of less than a millisecond with yield_now().await between them",
@@ -51,10 +51,10 @@ pub(in crate::diagnose::alert) const YIELDS_RARELY: PitfallRule = PitfallRule {
 
 pub(in crate::diagnose::alert) const STARVATION: PitfallRule = PitfallRule {
     scans: 2,
-    why: "{task} was woken but is not polled, while {other} was polled {polls} times since the last scan. The executor does not get to it.",
+    why: "{task} was woken but [is|was] not polled, while {other} was polled {polls} times since the last scan. The executor [does|did] not get to it.",
     fixes: &[
-        "find what the workers do instead: sort Functions by run",
-        "if {other} never waits, let it yield: yield_now().await",
+        "find what the workers [do|did] instead: sort Functions by run",
+        "if {other} never [waits|waited], let it yield: yield_now().await",
     ],
     limits: &[Limit::StarvationReady, Limit::StarvationPolls],
     ..PitfallRule::new(Pitfall::Starvation)
@@ -101,7 +101,7 @@ pub(in crate::diagnose::alert) fn long_polls(scan: &Scan<'_>, found: &mut Vec<Fi
             .of_proc(&proc.path)
             .at(&proc.path, None)
             .titled(title)
-            .summed("polls take too long")
+            .summed("polls [take|took] too long")
             .explained(&[("code", &proc.path)]);
         // In which polls the run delay fell is unknown.
         let delay = scan.memory.run_delays.longest(scan.situation);
@@ -152,9 +152,9 @@ pub(in crate::diagnose::alert) fn busy_tasks(scan: &Scan<'_>, found: &mut Vec<Fi
         }
         let busy = units::share(units::ppb(counts.busy_ns, passed));
         let title = format!(
-            "yields rarely: {} spent {busy}% of {} in polls, {} per poll",
-            task.name,
+            "yields rarely {}: {} spent {busy}% of it in polls, {} per poll",
             time(passed),
+            task.name,
             time(mean)
         );
         found.push(
@@ -162,7 +162,7 @@ pub(in crate::diagnose::alert) fn busy_tasks(scan: &Scan<'_>, found: &mut Vec<Fi
                 .of_task(task)
                 .at(&task.root, None)
                 .titled(title)
-                .summed("a task hardly ever waits")
+                .summed("a task hardly ever [waits|waited]")
                 .explained(&[("task", &task.name), ("proc", &task.root)]),
         );
     }
@@ -192,11 +192,14 @@ pub(in crate::diagnose::alert) fn starved(scan: &Scan<'_>, found: &mut Vec<Findi
     let Some(worst) = starved.first() else {
         return;
     };
+    let more = match starved.len() as u64 - 1 {
+        0 => String::new(),
+        more => format!(", and {}", many(more, "more task")),
+    };
     let title = format!(
-        "starvation: {} ready but not polled, {} for {}",
-        many(starved.len() as u64, "task"),
+        "starvation {}+: {} ready but not polled{more}",
+        time(scan.age(worst.since)),
         worst.name,
-        time(scan.age(worst.since))
     );
     let mut finding = Finding::undated(Pitfall::Starvation, scan.now());
     for task in &starved {
@@ -211,7 +214,7 @@ pub(in crate::diagnose::alert) fn starved(scan: &Scan<'_>, found: &mut Vec<Findi
     found.push(
         finding
             .titled(title)
-            .summed("woken tasks are not polled")
+            .summed("woken tasks [are|were] not polled")
             .explained(&values),
     );
 }

@@ -11,6 +11,7 @@ use alloc::vec::Vec;
 use super::snoozed::{around, left};
 use crate::diagnose::alert::finding::{Finding, Scan, leaves, task_party};
 use crate::diagnose::alert::table::PitfallRule;
+use crate::diagnose::alert::tense::tense;
 use crate::diagnose::alert::words::{self, last, time};
 use crate::diagnose::situation::{Node, Task, WaitingTask, last_method};
 use crate::snapshot::alert::{Party, PartyKind, Point, Step};
@@ -115,10 +116,12 @@ fn finding(
     let doubt = PitfallRule::fill(DOUBT, &[]);
     finding
         .titled(format!(
-            "futurelock: {} does not poll {future}, woken {{for}} ago, and waits at {text} itself",
-            task.name
+            "futurelock {{for}}: {} {} not poll {future}, which was woken, and {} at {text} itself",
+            task.name,
+            tense("does", "did"),
+            tense("waits", "waited")
         ))
-        .summed("a future was woken and its task waits at the same thing; probable")
+        .summed("a future was woken and its task [waits|waited] at the same thing; probable")
         .explained(&[
             ("task", &task.name),
             ("proc", &node.proc),
@@ -152,7 +155,15 @@ fn steps(
         },
         how,
     };
-    let owns = format!("woken {} ago, not polled since", time(scan.age(woken)));
-    let waits = format!("waits {}, behind it", time(scan.age(victim.since)));
+    let owns = format!(
+        "woken {} {}, not polled since",
+        time(scan.age(woken)),
+        tense("ago", "earlier")
+    );
+    let waits = format!(
+        "{} {}, behind it",
+        tense("waits", "waited"),
+        time(scan.age(victim.since))
+    );
     Vec::from([step(turn, woken, owns), step(victim, victim.since, waits)])
 }

@@ -1,11 +1,13 @@
 //! Rule for snoozed futures: futures that were woken and that their task does not poll.
 
 use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::diagnose::alert::finding::{Finding, Scan, Subject, is_judged, leaves};
 use crate::diagnose::alert::limits::Limit;
 use crate::diagnose::alert::table::PitfallRule;
+use crate::diagnose::alert::tense::tense;
 use crate::diagnose::alert::words::{self, last};
 use crate::diagnose::situation::{FutureRef, Node, NodeKind, Resource, Task, WaitingTask};
 use crate::diagnose::wait_graph::was_left;
@@ -15,9 +17,9 @@ use crate::snapshot::pitfall::Pitfall;
 pub(in crate::diagnose::alert) const SNOOZED_FUTURE: PitfallRule = PitfallRule {
     hold: Some(Limit::SnoozedFuture),
     scans: 2,
-    why: "{proc} was woken and could make progress. {task} was polled since, but did not poll it.",
+    why: "{proc} was woken and could [make|have made] progress. {task} was polled since, but did not poll it.",
     fixes: &[
-        "poll it where {task} waits: put both into one join! or select!",
+        "poll it where {task} [waits|waited]: put both into one join! or select!",
         "or spawn {future}: a separate task is polled whenever it is woken",
         "or drop {future} if it is no longer needed",
     ],
@@ -28,7 +30,7 @@ pub(in crate::diagnose::alert) const SNOOZED_FUTURE: PitfallRule = PitfallRule {
 pub(in crate::diagnose::alert) const STREAM_STALL: PitfallRule = PitfallRule {
     hold: Some(Limit::SnoozedFuture),
     scans: 2,
-    why: "{proc} is one of the futures of a stream, and was woken. {task} polls the stream only where it takes the next item, and waits at {elsewhere} meanwhile.",
+    why: "{proc} [is|was] one of the futures of a stream, and was woken. {task} [polls|polled] the stream only where it [takes|took] the next item, and [waits|waited] at {elsewhere} meanwhile.",
     fixes: &[
         "do not await between two items: spawn the work, or make it part of the stream (for_each_concurrent, buffered after map)",
         "or spawn the futures: the tasks of a JoinSet run on their own",
@@ -88,15 +90,14 @@ fn served(resource: &Resource, waiter: &WaitingTask, task: &Task) -> Finding {
     let proc = waiter.proc.as_ref().unwrap_or(&task.root);
     let place = words::place(waiter.place.as_ref());
     let name = &task.name;
-    let title =
-        format!("snoozed future: {name} does not poll {proc} at {place}, woken {{for}} ago");
+    let title = title(name, proc, &place);
     let woken = waiter.woken.unwrap_or(waiter.since);
     Finding::new(Pitfall::SnoozedFuture, woken)
         .of_task(task)
         .of_resource(resource)
         .at(proc, waiter.place.as_ref())
         .titled(title)
-        .summed("a future was woken and is not polled")
+        .summed("a future was woken and [is|was] not polled")
         .explained(&[("proc", proc), ("task", name), ("future", last(proc))])
 }
 
@@ -116,6 +117,11 @@ pub(super) fn left(task: &Task, node: &Node) -> Option<u64> {
     is_left.then_some(woken)
 }
 
+fn title(task: &str, proc: &str, place: &str) -> String {
+    let does = tense("does", "did");
+    format!("snoozed future {{for}}: {task} {does} not poll {proc} at {place}, which was woken")
+}
+
 fn finding(task: &Task, node: &Node, woken: u64) -> Finding {
     let parent = node
         .parent
@@ -132,14 +138,14 @@ fn finding(task: &Task, node: &Node, woken: u64) -> Finding {
     };
     let title = if in_stream {
         format!(
-            "stream stall: {} does not poll {} while it waits at {elsewhere}, {{for}}",
-            task.name, node.proc
+            "stream stall {{for}}: {} {} not poll {} while it {} at {elsewhere}",
+            task.name,
+            tense("does", "did"),
+            node.proc,
+            tense("waits", "waited")
         )
     } else {
-        format!(
-            "snoozed future: {} does not poll {} at {place}, woken {{for}} ago",
-            task.name, node.proc
-        )
+        title(&task.name, &node.proc, &place)
     };
     let mut found = Finding::new(pitfall, woken).of_task(task);
     if !in_stream {
@@ -154,7 +160,7 @@ fn finding(task: &Task, node: &Node, woken: u64) -> Finding {
     found
         .at(&node.proc, node.place.as_ref())
         .titled(title)
-        .summed("a future was woken and is not polled")
+        .summed("a future was woken and [is|was] not polled")
         .explained(&[
             ("proc", &node.proc),
             ("task", &task.name),

@@ -16,7 +16,7 @@ use crate::snapshot::units;
 pub(in crate::diagnose::alert) const LATE_TIMERS: PitfallRule = PitfallRule {
     why: "A timer only wakes its task, which runs when a worker comes to it. {worst}{poll}",
     fixes: &[
-        "find what the workers do instead: sort Functions by run, then by the longest poll",
+        "find what the workers [do|did] instead: sort Functions by run, then by the longest poll",
         "if many timers expire at the same moment, spread them: add a random part to each period",
         "{at}: if it must be exact, run it on a runtime of its own",
     ],
@@ -45,11 +45,11 @@ pub(in crate::diagnose::alert) fn late(scan: &Scan<'_>, found: &mut Vec<Finding>
         let place = timers.place.as_ref();
         let at = words::place(place);
         let title = format!(
-            "late timers: {} of {} at {at} > {} late, worst {}",
+            "late timers {}: {} of {} at {at} > {} late",
+            time(latest.ns),
             units::count(counts.late),
             units::count(counts.completed),
             words::threshold(scan.limit(Limit::LateTimersLate)),
-            time(latest.ns),
         );
         let (line, column) = place.map_or((0, 0), |place| (place.line, place.column));
         found.push(
@@ -58,7 +58,7 @@ pub(in crate::diagnose::alert) fn late(scan: &Scan<'_>, found: &mut Vec<Finding>
                 .about(Subject::At(timers.proc.clone(), line, column))
                 .at(&timers.proc, place)
                 .titled(title)
-                .summed("timers are late")
+                .summed("timers [are|were] late")
                 .explained(&[
                     ("at", &at),
                     ("worst", &when(latest)),

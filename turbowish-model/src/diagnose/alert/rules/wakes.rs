@@ -9,6 +9,7 @@ use crate::diagnose::alert::limits::Limit;
 use crate::diagnose::alert::memory::TaskCounts;
 use crate::diagnose::alert::quantity::{is_more, is_part};
 use crate::diagnose::alert::table::PitfallRule;
+use crate::diagnose::alert::tense::{marked, tense};
 use crate::diagnose::alert::words::{self, brief, many};
 use crate::diagnose::situation::{Node, Task};
 use crate::ordered::Map;
@@ -21,7 +22,7 @@ pub(in crate::diagnose::alert) const LOST_WAKER: PitfallRule = PitfallRule {
     severity: Severity::Alert,
     hold: Some(Limit::LostWaker),
     scans: 2,
-    why: "{task} returned Pending from {expr}, but nothing holds its waker: no clone of it is alive, and the task was not woken.{doubt}",
+    why: "{task} returned Pending from {expr}, but nothing [holds|held] its waker: no clone of it [is|was] alive, and the task was not woken.{doubt}",
     fixes: &[
         "{place}: before a future returns Pending, it must pass cx.waker() to the code that will wake it",
         "if the other side was dropped, finish the future instead of returning Pending",
@@ -32,7 +33,7 @@ pub(in crate::diagnose::alert) const LOST_WAKER: PitfallRule = PitfallRule {
 
 pub(in crate::diagnose::alert) const SELF_WAKE_SPIN: PitfallRule = PitfallRule {
     scans: 2,
-    why: "{task} wakes itself from inside its own polls, and its polls change nothing: it keeps its worker busy instead of waiting.",
+    why: "{task} [wakes|woke] itself from inside its own polls, and its polls [change|changed] nothing: it [keeps|kept] its worker busy instead of waiting.",
     fixes: &[
         "{place}: pass the waker to the event source and wake from there, instead of wake_by_ref() in poll",
         "if it polls something that has no waker, use a timer: time::sleep",
@@ -48,7 +49,7 @@ pub(in crate::diagnose::alert) const SELF_WAKE_SPIN: PitfallRule = PitfallRule {
 };
 
 pub(in crate::diagnose::alert) const SPURIOUS_POLLS: PitfallRule = PitfallRule {
-    why: "Most polls of {proc} return Pending and change nothing below it: the task is woken needlessly, or one wake-up polls many futures.",
+    why: "Most polls of {proc} [return|returned] Pending and [change|changed] nothing below it: the task [is|was] woken needlessly, or one wake-up [polls|polled] many futures.",
     fixes: &[
         "many futures in one join! or select!: FuturesUnordered, or a task for each, polls only the woken ones",
         "a Notify or broadcast that wakes all to serve one: use notify_one, or a channel",
@@ -113,26 +114,28 @@ pub(in crate::diagnose::alert) fn lost_wakers(scan: &Scan<'_>, found: &mut Vec<F
             n => many(n as u64, "task"),
         };
         let verb = if lost.len() == 1 { "waits" } else { "wait" };
+        let verb = tense(verb, "waited");
         let expr = leaf
             .place
             .as_ref()
             .map_or_else(|| "a future".into(), |place| brief(&place.expr));
         let title = format!(
-            "lost waker: {who} {verb} at {place}, and nothing can wake {}, {{for}}",
+            "lost waker {{for}}: {who} {verb} at {place}, and nothing {} wake {}",
+            tense("can", "could"),
             if lost.len() == 1 { "it" } else { "them" }
         );
         let meant = may_be_meant(leaf);
-        let doubt = if meant { MEANT } else { "" };
+        let doubt = marked(if meant { MEANT } else { "" });
         let mut finding = Finding::new(Pitfall::LostWaker, first.since)
             .about(Subject::At(proc.into(), line, column))
             .at(proc, leaf.place.as_ref())
             .titled(title)
-            .summed("a future returned Pending, and its waker is gone")
+            .summed("a future returned Pending, and its waker [is|was] gone")
             .explained(&[
                 ("task", &first.name),
                 ("expr", &expr),
                 ("place", &place),
-                ("doubt", doubt),
+                ("doubt", &doubt),
             ]);
         if meant {
             finding.alert.severity = Severity::Warning;
@@ -177,7 +180,7 @@ fn waits_for_ever(task: &Task) -> bool {
 }
 
 /// What a function without the attribute awaits is not seen.
-const MEANT: &str = " The awaits inside it are not visible: if it awaits future::pending(), it waits forever on purpose, and this is not a lost waker.";
+const MEANT: &str = " The awaits inside it are not visible: if it awaits future::pending(), it [waits|waited] forever on purpose, and this [is|was] not a lost waker.";
 
 /// Whether the leaf awaits the result of a function, which may wait forever on purpose. A closure
 /// or a named future that is awaited does what its text says.
@@ -208,8 +211,10 @@ pub(in crate::diagnose::alert) fn spins(scan: &Scan<'_>, found: &mut Vec<Finding
         }
         let rate = units::rate(units::micro_per_second(counts.wakes, passed));
         let title = format!(
-            "self-wake spin: {} wakes itself {rate} times a second and makes no progress",
-            task.name
+            "self-wake spin: {} {} itself {rate} times a second and {} no progress",
+            task.name,
+            tense("wakes", "woke"),
+            tense("makes", "made")
         );
         let (leaf, place) = stands(task);
         let proc = leaf.map_or(task.root.as_str(), |leaf| &leaf.proc);
@@ -218,7 +223,7 @@ pub(in crate::diagnose::alert) fn spins(scan: &Scan<'_>, found: &mut Vec<Finding
                 .of_task(task)
                 .at(proc, leaf.and_then(|leaf| leaf.place.as_ref()))
                 .titled(title)
-                .summed("a task keeps waking itself")
+                .summed("a task [keeps|kept] waking itself")
                 .explained(&[("task", &task.name), ("place", &place)]),
         );
     }
@@ -270,7 +275,7 @@ pub(in crate::diagnose::alert) fn spurious(scan: &Scan<'_>, found: &mut Vec<Find
                 .of_proc(&proc.path)
                 .at(&proc.path, None)
                 .titled(title)
-                .summed("polls change nothing")
+                .summed("polls [change|changed] nothing")
                 .explained(&[("proc", &proc.path)]),
         );
     }
@@ -288,8 +293,9 @@ pub(in crate::diagnose::alert) fn churn(scan: &Scan<'_>, found: &mut Vec<Finding
         }
         let (leaf, _) = stands(task);
         let title = format!(
-            "waker churn: the waker of {} is cloned {} times per poll",
+            "waker churn: the waker of {} {} cloned {} times per poll",
             task.name,
+            tense("is", "was"),
             units::count(per_poll)
         );
         found.push(
@@ -300,7 +306,7 @@ pub(in crate::diagnose::alert) fn churn(scan: &Scan<'_>, found: &mut Vec<Finding
                     leaf.and_then(|leaf| leaf.place.as_ref()),
                 )
                 .titled(title)
-                .summed("wakers are cloned more often than needed")
+                .summed("wakers [are|were] cloned more often than needed")
                 .explained(&[("task", &task.name)]),
         );
     }
