@@ -3,7 +3,7 @@
 use crossterm::event::KeyCode;
 
 use super::{Action, Binding, Scope, bind, char, ctrl, f, key};
-use crate::tui::state::View;
+use crate::tui::state::{Leap, View};
 
 /// Hints shown only where the rows are tasks.
 pub(crate) const PAUSE_HINT: &str = "p pause";
@@ -151,6 +151,29 @@ pub(super) const CONSOLE: &[Binding] = &[
         "freeze, unfreeze display",
         Some("Space freeze"),
         &[(char(' '), Action::Freeze)],
+    ),
+    bind(
+        Scope::Past,
+        "[ ] { }",
+        "step back, on; by 10 s",
+        Some("[ ] step"),
+        &[
+            (char('['), Action::Leap(Leap::State, false)),
+            (char(']'), Action::Leap(Leap::State, true)),
+            (char('{'), Action::Leap(Leap::TenSeconds, false)),
+            (char('}'), Action::Leap(Leap::TenSeconds, true)),
+        ],
+    ),
+    bind(
+        Scope::Past,
+        "( ) .",
+        "alert before, next; end",
+        None,
+        &[
+            (char('('), Action::Leap(Leap::Alert, false)),
+            (char(')'), Action::Leap(Leap::Alert, true)),
+            (char('.'), Action::LastState),
+        ],
     ),
     bind(
         Scope::Watch,
