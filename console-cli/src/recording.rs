@@ -246,10 +246,10 @@ impl Recording {
         let times: Vec<u64> = self.times().collect();
         let (at, end) = (times[nth], times[times.len() - 1]);
         format!(
-            "{} at {}, -{}: state {} of {}",
+            "{} at {}, {}: state {} of {}",
             self.name,
             units::time_of_day(at, utc_offset_s()),
-            units::duration(end.saturating_sub(at), Micro::Unicode),
+            before_end(end.saturating_sub(at), Micro::Unicode),
             nth + 1,
             times.len()
         )
@@ -347,6 +347,14 @@ impl TableVisitor for LeftOut<'_> {
                 R::TABLE
             )
         })
+    }
+}
+
+/// `-12.3 s`
+pub(crate) fn before_end(ns: u64, micro: Micro) -> String {
+    match ns {
+        0 => "-0 s".to_owned(),
+        ns => format!("-{}", units::duration(ns, micro)),
     }
 }
 

@@ -7,6 +7,7 @@ use turbowish_model::snapshot::units::{self, SECOND};
 use turbowish_model::snapshot::{Accounting, Snapshot};
 
 use super::{put, text};
+use crate::recording::before_end;
 use crate::theme::Role;
 use crate::tui::state::{Past, PeerState, Phase, State, Window};
 
@@ -124,9 +125,9 @@ fn freshness(state: &State, shown: &Snapshot, out: Left) -> Line<'static> {
 
 /// `x.tw  17:04:31  -12.3 s  (state 48 of 60)`
 fn recorded(state: &State, past: &Past, clock: &str, out: Left) -> Line<'static> {
-    let before = units::duration(past.before_end_ns(), state.look.glyphs.micro);
+    let before = before_end(past.before_end_ns(), state.look.glyphs.micro);
     let badge = format!(
-        "{}  {clock}  -{before}",
+        "{}  {clock}  {before}",
         text::head(&past.name, LONGEST_NAME)
     );
     let mut spans = vec![Span::styled(
