@@ -129,8 +129,12 @@ fn finish(tape: Tape, connection: &Connection, ended: Ended) -> Result<(), Failu
     let told = match ended {
         Ended::File(fault) => Err(cannot_write(&file, &fault)),
         Ended::Process(Some(error)) if states == 0 => return Err(error.into()),
-        Ended::Process(None | Some(ClientError::Gone { .. })) => {
+        Ended::Process(None) => {
             note(&format!("{name} {pid} has ended"));
+            Ok(())
+        }
+        Ended::Process(Some(gone @ ClientError::Gone { .. })) => {
+            note(&gone.to_string());
             Ok(())
         }
         Ended::Process(Some(error)) => Err(error.into()),

@@ -141,6 +141,8 @@ impl Action {
         match self {
             Self::Accept => "open".to_owned(),
             Self::Open(view) => view.name().to_owned(),
+            Self::Leap(Leap::TenSeconds, true) => "forward_10s".to_owned(),
+            Self::Leap(Leap::TenSeconds, false) => "back_10s".to_owned(),
             Self::Leap(leap, true) => format!("next_{}", snake(&format!("{leap:?}"))),
             Self::Leap(leap, false) => format!("previous_{}", snake(&format!("{leap:?}"))),
             other => snake(&format!("{other:?}")),
