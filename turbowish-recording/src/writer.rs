@@ -9,9 +9,9 @@ use turbowish_wire::framing::{self, HEAD_BYTES};
 use crate::chunk::header_of;
 use crate::{ChunkKind, FILE_HEADER, HEADER_BYTES, RecordingError};
 
-/// Level of the compression: a state takes a third of the time of the default level, and is a tenth
-/// larger.
-const LEVEL: u8 = 3;
+/// Level of the compression. A state of 188 kB becomes 54 kB in 1.0 ms; with the default level of
+/// the crate, 52 kB in 2.7 ms.
+const LEVEL: u8 = 2;
 
 /// How bodies are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

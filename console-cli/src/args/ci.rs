@@ -122,8 +122,8 @@ closed; 2 wrong usage; 3 the target cannot be reached, or ended before --count."
 
 #[derive(Args, Debug)]
 pub(crate) struct WatchArgs {
-    /// Process ID, name, socket path, host:port or recording, and the tables: procs, tasks, resources, awaits,
-    /// alerts, counters, delays, slowest; default: your only process, and procs
+    /// Process ID, name, socket path, host:port or recording, and the tables: procs, tasks,
+    /// resources, awaits, alerts, counters, delays, slowest; default: your only process, and procs
     #[arg(value_name = "PID|NAME|ADDR|FILE|TABLE")]
     pub(crate) words: Vec<String>,
     /// Time between snapshots, 100ms to 1h

@@ -96,7 +96,7 @@ async fn follow(
     let begin = Instant::now();
     let until = args.during.map(|during| begin + during);
     let mut ticks = interval(PROGRESS);
-    let progress = Progress::new(begin, until);
+    let progress = ProgressLine::new(begin, until);
     let ended = loop {
         let over = async {
             match until {
@@ -227,13 +227,13 @@ fn missed(between_ns: u64, every_ns: u64) -> u32 {
 }
 
 /// One line on the terminal, written over again and again; elsewhere nothing.
-struct Progress {
+struct ProgressLine {
     begin: Instant,
     until: Option<Instant>,
     is_shown: bool,
 }
 
-impl Progress {
+impl ProgressLine {
     fn new(begin: Instant, until: Option<Instant>) -> Self {
         Self {
             begin,
