@@ -20,6 +20,9 @@ use crate::plain_text::{local, utc_offset_s};
 /// How the names of recordings end.
 const SUFFIX: &str = ".tw";
 
+/// The most marks that are read, the last ones.
+const MARKS: usize = 10_000;
+
 /// What a mark of an alert begins with.
 pub(crate) const ALERT_MARK: &str = "alert: ";
 
@@ -189,7 +192,8 @@ impl Recording {
 
     /// The numbers of the states in which an alert begins, ascending.
     pub(crate) fn alerts(&mut self) -> Vec<usize> {
-        let marks = 0..self.reader.marks().len();
+        let count = self.reader.marks().len();
+        let marks = count.saturating_sub(MARKS)..count;
         let is_alert = |reader: &mut Reader<_>, nth| {
             let text = reader.mark(nth);
             text.is_ok_and(|text: String| text.starts_with(ALERT_MARK))
@@ -197,14 +201,16 @@ impl Recording {
         let marked: Vec<usize> = marks
             .filter(|nth| is_alert(&mut self.reader, *nth))
             .collect();
-        let times = marked
-            .iter()
-            .map(|nth| self.reader.marks()[*nth].at_unix_ns);
-        let states = self.reader.states();
-        let mut found: Vec<usize> = times
-            .map(|at| {
-                let first = states.iter().position(|state| state.at_unix_ns >= at);
-                first.unwrap_or(states.len() - 1)
+        let (marks, states) = (self.reader.marks(), self.reader.states());
+        let mut found: Vec<usize> = marked
+            .into_iter()
+            .map(|nth| {
+                let mark = marks[nth];
+                let next = states.partition_point(|state| state.offset < mark.offset);
+                // The mark may have been written after the state.
+                let before = next.checked_sub(1);
+                let shows = |nth: &usize| states[*nth].at_unix_ns >= mark.at_unix_ns;
+                before.filter(shows).unwrap_or(next.min(states.len() - 1))
             })
             .collect();
         found.sort_unstable();

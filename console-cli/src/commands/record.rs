@@ -13,7 +13,7 @@ use tokio::time::{Instant, interval, sleep_until};
 use turbowish_model::query::Query;
 use turbowish_model::snapshot::alert::{Alert, Party};
 use turbowish_model::snapshot::units::{self, Micro};
-use turbowish_model::snapshot::{Process, Snapshot};
+use turbowish_model::snapshot::{Process, Snapshot, sanitize};
 use turbowish_recording::{Compression, RecordingError, Writer};
 use turbowish_wire::client::{ClientError, Connection, Watch};
 
@@ -125,7 +125,12 @@ async fn follow(
 fn finish(tape: Tape, connection: &Connection, ended: Ended) -> Result<(), Failure> {
     let Process { name, pid, .. } = connection.process();
     let (file, summary, states) = (tape.name.clone(), tape.summary(), tape.states);
-    let flushed = tape.writer.end().map(drop);
+    let written = tape.writer.written();
+    let flushed = tape.writer.end();
+    if let (Ended::File(_), Ok(file)) = (&ended, &flushed) {
+        // Half a chunk is no use to anybody. A device has no length.
+        let _ = file.set_len(written);
+    }
     let told = match ended {
         Ended::File(fault) => Err(cannot_write(&file, &fault)),
         Ended::Process(Some(error)) if states == 0 => return Err(error.into()),
@@ -142,7 +147,11 @@ fn finish(tape: Tape, connection: &Connection, ended: Ended) -> Result<(), Failu
         Ended::Time | Ended::Signal(_) => Ok(()),
     };
     note(&format!("{file}: {summary}"));
-    told.and(flushed.map_err(|fault| cannot_write(&file, &fault)))
+    told.and(
+        flushed
+            .map(drop)
+            .map_err(|fault| cannot_write(&file, &fault)),
+    )
 }
 
 fn cannot_write(file: &str, fault: &RecordingError) -> Failure {
@@ -253,10 +262,7 @@ impl ProgressLine {
             None => format!("{}, Ctrl-C ends it", seconds(now - self.begin)),
         };
         let line = format!("{}: {}, {time}", tape.name, tape.summary());
-        self.write(&format!(
-            "\r{}\x1b[K",
-            turbowish_model::snapshot::sanitize::lines(&line)
-        ));
+        self.write(&format!("\r{}\x1b[K", sanitize::line(&line)));
     }
 
     fn clear(&self) {

@@ -48,17 +48,22 @@ fn state(second: u64) -> Snapshot {
     }
 }
 
-/// Ten states, one a second; at second 4 an alert begins.
+/// Ten states, one a second; at second 4 an alert begins, and one between 7 and 8. The mark of the
+/// first one comes after its state.
 fn recording() -> Recording {
     let mut writer = Writer::begin(Vec::new(), Compression::Deflate).unwrap();
     for second in 0..10 {
-        if second == 4 {
-            writer.mark(AT + 4 * SECOND, "alert: deadlock").unwrap();
-        }
         if second == 6 {
             writer.mark(AT + 6 * SECOND, "asked for by 17").unwrap();
         }
         writer.state(&state(second), 0).unwrap();
+        if second == 4 {
+            writer.mark(AT + 4 * SECOND, "alert: deadlock").unwrap();
+        }
+        if second == 7 {
+            let at = AT + 7 * SECOND + SECOND / 2;
+            writer.mark(at, "alert: task leak").unwrap();
+        }
     }
     let bytes = Cursor::new(writer.end().unwrap());
     Recording::of(
@@ -137,7 +142,7 @@ fn a_time_of_day_is_the_last_one_before_the_end() {
 
 #[test]
 fn alerts_begin_at_the_states_of_their_marks() {
-    assert_eq!(recording().alerts(), [4]);
+    assert_eq!(recording().alerts(), [4, 8]);
 }
 
 #[test]

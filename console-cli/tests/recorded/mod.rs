@@ -459,6 +459,34 @@ fn a_full_disk_is_an_error() {
     );
 }
 
+/// A disk that is full later: the states before are in the file, and it is whole.
+#[test]
+fn a_disk_that_becomes_full_leaves_a_whole_file() {
+    let host = Host::empty();
+    host.start_with(kv(), Manner::Good);
+    let out = host.path().join("x.tw");
+    let program = host.command();
+    let limited = "trap '' XFSZ; ulimit -f 16; exec \"$0\" record -o \"$1\"";
+    let mut command = std::process::Command::new("sh");
+    command.arg("-c").arg(limited);
+    command.arg(program.get_program()).arg(&out);
+    command.env("TURBOWISH_RUNTIME_DIR", host.path());
+    let child = command.stderr(Stdio::piped()).spawn().unwrap();
+    // More than fit into 8 or 16 KiB, whichever a block is.
+    (0..20).for_each(|_| host.send(Reply::Snapshot));
+    let (code, told, states) = Stage { host, out, child }.end();
+    assert_eq!(code, Some(1), "{told}");
+    assert!(
+        told.contains("cannot write ") && told.contains("File too large"),
+        "{told}"
+    );
+    assert!(!states.is_empty() && states.len() < 20, "{told}");
+    assert!(
+        told.contains(&format!("x.tw: {} states, ", states.len())),
+        "{told}"
+    );
+}
+
 /// What a real server had while it was recorded lies between the states before and after.
 #[test]
 #[cfg(feature = "demo")]
