@@ -163,7 +163,7 @@ impl Recording {
     }
 
     /// What of it cannot be read, if anything.
-    fn damage(&self) -> Option<String> {
+    pub(crate) fn damage(&self) -> Option<String> {
         let Damage {
             chunks,
             states,
@@ -188,6 +188,11 @@ impl Recording {
     /// When its states were, in nanoseconds since 1970.
     pub(crate) fn times(&self) -> impl ExactSizeIterator<Item = u64> {
         self.reader.states().iter().map(|state| state.at_unix_ns)
+    }
+
+    /// Number of states that were due before each state and were not recorded.
+    pub(crate) fn lost(&self) -> impl Iterator<Item = u32> {
+        self.reader.states().iter().map(|state| state.lost)
     }
 
     /// The numbers of the states in which an alert begins, ascending.

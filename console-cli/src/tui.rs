@@ -182,7 +182,10 @@ fn begin(state: &mut State, subject: Option<Subject>) -> Option<Recording> {
         Subject::Recorded(mut recording, nth) => {
             let alerts = recording.alerts();
             let times = recording.times().collect();
-            state.link.past = Some(Past::new(&recording.name, times, alerts, nth));
+            let past = Past::new(&recording.name, times, alerts, nth);
+            state.link.past = Some(past.with_lost(recording.lost().collect()));
+            // On the terminal below the screen it cannot be seen.
+            state.notice = recording.damage().or(state.notice.take());
             Some(recording)
         }
     }

@@ -9,6 +9,8 @@ pub(crate) struct Past {
     pub(crate) name: String,
     /// When the states were, in nanoseconds since 1970, in the order of the recording.
     times: Vec<u64>,
+    /// Number of states that were due before each of them and were not recorded.
+    lost: Vec<u32>,
     /// The numbers of the states in which an alert begins, ascending.
     alerts: Vec<usize>,
     /// The number of the requested state.
@@ -34,10 +36,21 @@ impl Past {
         Self {
             name: name.rsplit('/').next().unwrap_or(name).to_owned(),
             times,
+            lost: Vec::new(),
             alerts,
             at,
             shown: at,
         }
+    }
+
+    /// The same recording, with the number of states that were lost before each one.
+    pub(crate) fn with_lost(self, lost: Vec<u32>) -> Self {
+        Self { lost, ..self }
+    }
+
+    /// Number of states that were due before the requested one and were not recorded.
+    pub(crate) fn lost(&self) -> u32 {
+        self.lost.get(self.at).copied().unwrap_or(0)
     }
 
     /// The number of the requested state.

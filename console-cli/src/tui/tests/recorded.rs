@@ -96,6 +96,32 @@ fn keys_step_and_the_title_says_where() {
     );
 }
 
+/// A gap is told at the state behind it, whichever way one comes.
+#[test]
+fn lost_states_are_told() {
+    let mut state = rewound(SMALL);
+    let mut lost = vec![0; 60];
+    (lost[57], lost[56]) = (3, 1);
+    state.link.past = state.link.past.take().map(|past| past.with_lost(lost));
+    for (key, expected) in [
+        ("[", None),
+        (
+            "[",
+            Some("3 states were due before this one, and were not recorded"),
+        ),
+        (
+            "[",
+            Some("1 state was due before this one, and was not recorded"),
+        ),
+        ("[", None),
+        ("}", None),
+        ("(", None),
+    ] {
+        step(&mut state, key);
+        assert_eq!(state.visit.news.as_deref(), expected, "{key}");
+    }
+}
+
 /// A state is shown as soon as it comes, although a key was pressed just before.
 #[test]
 fn a_step_shows_all_of_that_instant() {

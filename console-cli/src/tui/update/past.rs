@@ -1,5 +1,7 @@
 //! Steps through a recording.
 
+use turbowish_model::snapshot::units;
+
 use crate::tui::state::{Leap, State};
 
 /// That there is no other window.
@@ -10,8 +12,20 @@ pub(super) fn leap(state: &mut State, leap: Leap, forward: bool) {
     let Some(past) = &mut state.link.past else {
         return;
     };
-    if let Err(reason) = past.leap(leap, forward) {
-        state.notice = Some(reason.to_owned());
+    let told = past.leap(leap, forward);
+    let lost = past.lost();
+    match (told, lost) {
+        (Err(reason), _) => state.notice = Some(reason.to_owned()),
+        (Ok(()), 0) => {}
+        (Ok(()), 1) => {
+            state.say("1 state was due before this one, and was not recorded".to_owned())
+        }
+        (Ok(()), lost) => {
+            let lost = units::count(lost.into());
+            state.say(format!(
+                "{lost} states were due before this one, and were not recorded"
+            ));
+        }
     }
     state.pending.moved_ns = None;
 }
