@@ -2,6 +2,7 @@
 
 mod ci;
 mod control;
+mod past;
 mod suggested;
 mod value;
 
@@ -24,6 +25,8 @@ use self::ci::{CHECK_EXAMPLES, DIFF_EXAMPLES, TREE_EXAMPLES, WATCH_EXAMPLES};
 pub(crate) use self::ci::{CheckArgs, DiffArgs, ReportFormat, Share, TreeArgs, WatchArgs};
 use self::control::{DEBUG_EXAMPLES, PAUSE_EXAMPLES, RESUME_EXAMPLES};
 pub(crate) use self::control::{DebugArgs, DebuggerArgs, PauseArgs, TaskArgs};
+use self::past::RECORD_EXAMPLES;
+pub(crate) use self::past::{AtArgs, PastArgs, RecordArgs};
 use self::suggested::{PAGE, SORT};
 pub(crate) use self::value::window;
 use self::value::{folder, interval, percentile};
@@ -94,7 +97,10 @@ pub(crate) enum Command {
     /// Print the rows of tables as JSON lines, at an interval
     #[command(after_help = WATCH_EXAMPLES)]
     Watch(WatchArgs),
-    /// Compare two saved reports, and fail if a value got worse
+    /// Record the states of a process to a file, which all reading commands take
+    #[command(after_help = RECORD_EXAMPLES)]
+    Record(RecordArgs),
+    /// Compare two saved reports or recordings, and fail if a value got worse
     #[command(after_help = DIFF_EXAMPLES)]
     Diff(DiffArgs),
     /// Pause a task: it is not polled for a while, or until it is resumed
@@ -148,6 +154,7 @@ Examples:
   turbowish top 4242 --window 60s         by process ID
   turbowish top kv                        by name, if one process has it
   turbowish top 127.0.0.1:6680            over TCP, with TURBOWISH_TOKEN
+  turbowish top x.tw                      a recording; [ and ] step through it
   turbowish top --sort hold_p99           longest polls first
   turbowish top --limit 6 | cat           without a terminal: one plain snapshot";
 
@@ -178,10 +185,15 @@ pub(crate) struct DemoArgs {
 
 const TARGET: &str = "Process ID, name, socket path or host:port; default: your only process";
 
+const TARGET_OR_FILE: &str =
+    "Process ID, name, socket path, host:port or a recording (FILE.tw); default: your only process";
+
 #[derive(Args, Debug)]
 pub(crate) struct TopArgs {
-    #[arg(value_name = "PID|NAME|ADDR", help = TARGET)]
+    #[arg(value_name = "PID|NAME|ADDR|FILE", help = TARGET_OR_FILE)]
     pub(crate) target: Option<String>,
+    #[command(flatten)]
+    pub(crate) past: PastArgs,
     #[command(flatten)]
     pub(crate) view: ViewArgs,
 }
@@ -272,6 +284,7 @@ Examples:
                                           who holds it, who waits for it
   turbowish query proc snapshot::write    its histograms, awaits and callers
   turbowish query procs --format json | jq '.procs[0]'
+  turbowish query tasks x.tw --at -10s    of a recording, 10 s before its end
 
 TABLE --columns lists the columns of a table, --help those of all tables.";
 
@@ -293,7 +306,7 @@ pub(crate) struct QueryArgs {
     /// Table, or the record of one row
     #[arg(value_enum)]
     pub(crate) table: TableName,
-    #[arg(value_name = "PID|NAME|ADDR", help = TARGET)]
+    #[arg(value_name = "PID|NAME|ADDR|FILE", help = TARGET_OR_FILE)]
     pub(crate) target: Option<String>,
     /// Name of the task, resource or proc, as in its table; the kind of a resource may be left out.
     /// For an alert: its kind, a participant, or worst
@@ -313,6 +326,8 @@ pub(crate) struct QueryArgs {
     /// Percentiles of each population: 50,90,99,99.9
     #[arg(short, long, value_delimiter = ',', value_name = "LIST", value_parser = percentile)]
     pub(crate) percentiles: Vec<Percentile>,
+    #[command(flatten)]
+    pub(crate) past: PastArgs,
     /// Columns to print, by key: proc,run,calls,hold,longest; without LIST: the columns of the
     /// table and their meaning
     #[arg(short, long, value_delimiter = ',', value_name = "LIST")]

@@ -29,6 +29,8 @@ pub(crate) use self::place::{at, spot};
 use self::rich_line::{Link, RichLine};
 use crate::args::{Format, QueryArgs, TableName, TreeArgs};
 use crate::failure::{Failure, note, print};
+use crate::recording::is_recording;
+use crate::source::Origin;
 use crate::{columns, plain_text, source, text};
 
 /// From this width on, places are shown with folders; the console's first column is a mark.
@@ -137,7 +139,8 @@ pub(crate) fn run(args: &QueryArgs, token: Option<&str>) -> Result<(), Failure> 
             word(args.table)
         )));
     }
-    let snapshot = ask(target, token, &query_of(args, name))?;
+    let origin = source::origin(target, &args.past, token)?;
+    let snapshot = ask(origin, &query_of(args, name))?;
     match args.table {
         TableName::Resource => {
             let limit = match args.limit {
@@ -170,7 +173,8 @@ pub(crate) fn tree(args: &TreeArgs, token: Option<&str>) -> Result<(), Failure> 
         resources: Some(Rows::default()),
         ..Query::default()
     };
-    let snapshot = ask(args.target.as_deref(), token, &query)?;
+    let origin = source::origin(args.target.as_deref(), &args.past, token)?;
+    let snapshot = ask(origin, &query)?;
     let mut lines = Vec::new();
     for row in &snapshot.tasks.rows {
         lines.push(tree::head(row, Micro::Unicode).text());
@@ -182,10 +186,9 @@ pub(crate) fn tree(args: &TreeArgs, token: Option<&str>) -> Result<(), Failure> 
     print(&text::printed(&lines))
 }
 
-fn ask(target: Option<&str>, token: Option<&str>, query: &Query) -> Result<Snapshot, Failure> {
+fn ask(origin: Option<Origin>, query: &Query) -> Result<Snapshot, Failure> {
     Selection::parse(query)?;
-    let target = source::target(target, token)?;
-    let snapshot = source::runtime()?.block_on(source::snapshot(target, query))?;
+    let snapshot = source::runtime()?.block_on(source::snapshot(origin, query))?;
     if let Some(warning) = source::disarmed(&snapshot) {
         note(&warning);
     }
@@ -204,8 +207,8 @@ const fn word(table: TableName) -> &'static str {
 fn named(args: &QueryArgs) -> Result<(Option<&str>, &str), Failure> {
     match (args.target.as_deref(), args.name.as_deref()) {
         (target, Some(name)) => Ok((target, name)),
-        (Some(name), None) => Ok((None, name)),
-        (None, None) => {
+        (Some(name), None) if !is_recording(name) => Ok((None, name)),
+        (_, None) => {
             let word = word(args.table);
             Err(Failure::usage(format!(
                 "which {word}? turbowish query {word} PID NAME; turbowish query {word}s lists them"

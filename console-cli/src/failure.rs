@@ -57,6 +57,14 @@ impl Failure {
         Self::Signal(u8::try_from(kind.as_raw_value()).unwrap_or(0))
     }
 
+    /// The message, without the exit code; empty if there is none.
+    pub(crate) fn text(self) -> String {
+        match self {
+            Self::Usage(text) | Self::Target(text) | Self::Local(text) => text,
+            Self::Shared(_) | Self::Found | Self::Ended(_) | Self::Signal(_) => String::new(),
+        }
+    }
+
     /// Prints the message, and returns the exit code.
     pub(crate) fn report(self) -> ExitCode {
         let (text, code) = match self {

@@ -3,11 +3,14 @@
 use std::io::Read as _;
 
 use serde_json::{Map, Value};
+use turbowish_model::query::{Query, RECORDED_WINDOW_NS, Rows};
 use turbowish_model::snapshot::column::{Column, Row};
-use turbowish_model::snapshot::json::{Parsed, Record, SCHEMA, fill};
+use turbowish_model::snapshot::json::{self, Parsed, Record, SCHEMA, fill};
 use turbowish_model::snapshot::{Accounting, Page, Process, Snapshot, Table, TableVisitor};
 
 use crate::failure::Failure;
+use crate::recording::{Moment, begins_as_recording};
+use crate::source;
 
 type Object = Map<String, Value>;
 
@@ -28,11 +31,21 @@ pub(crate) struct Saved {
 type Fault = String;
 
 impl Saved {
-    /// Reads a file; `-` is standard input.
+    /// Reads a file; `-` is standard input. Of a recording it is the state that shows an instant.
     ///
     /// # Errors
     /// The file cannot be read (target unreachable), or is not a known document (usage).
-    pub(crate) fn read(name: &str) -> Result<Self, Failure> {
+    pub(crate) fn read(name: &str, moment: Option<Moment>) -> Result<Self, Failure> {
+        if name != STDIN && begins_as_recording(name) {
+            let snapshot = source::recorded(name, moment, &everything())?;
+            let text = json::document(&snapshot, Table::ALL, &json::Options::default());
+            return Self::parse(name, &text);
+        }
+        if moment.is_some() {
+            return Err(Failure::usage(format!(
+                "--at is an instant of a recording, and {name} is none"
+            )));
+        }
         let text = if name == STDIN {
             let mut text = String::new();
             std::io::stdin().read_to_string(&mut text).map(|_| text)
@@ -125,6 +138,18 @@ impl Saved {
             R::TABLE
         )))
     }
+}
+
+/// All rows of a state.
+fn everything() -> Query {
+    let mut query = Query {
+        window_ns: Some(RECORDED_WINDOW_NS),
+        ..Query::default()
+    };
+    for table in Table::ALL {
+        *query.rows_mut(*table) = Some(Rows::default());
+    }
+    query
 }
 
 fn document(text: &str) -> Result<Object, Fault> {

@@ -1,5 +1,6 @@
-//! Resolution of the command line's target to one connected process, or to an error that lists the
-//! candidates.
+//! Resolution of the command line's target to one connected process, to a recording, or to an error
+//! that lists the candidates. A recording is a source like a process: only this file, and that of
+//! the console, know the difference.
 
 use std::time::Duration;
 
@@ -10,7 +11,9 @@ use turbowish_wire::client::{
     self, CONNECT_TIMEOUT, ClientError, Connection, Found, Listing, Target,
 };
 
+use crate::args::PastArgs;
 use crate::failure::{Failure, note};
+use crate::recording::{Moment, Recording, is_recording};
 
 /// The remedy if no process runs.
 const START_ONE: &str =
@@ -27,12 +30,51 @@ pub(crate) fn runtime() -> Result<Runtime, Failure> {
         .map_err(|cause| Failure::local("cannot start", &cause))
 }
 
-/// Reads a target as it was typed.
+/// Where snapshots come from.
+#[derive(Debug)]
+pub(crate) enum Origin {
+    /// A process.
+    Process(Target),
+    /// A recording, by the name of its file, and the instant if one was requested.
+    Recorded(String, Option<Moment>),
+}
+
+/// Reads the target of a command that reads, as it was typed.
+///
+/// # Errors
+/// It cannot be a process ID, a name, a path or an address; or an instant of a process was
+/// requested.
+pub(crate) fn origin(
+    text: Option<&str>,
+    past: &PastArgs,
+    token: Option<&str>,
+) -> Result<Option<Origin>, Failure> {
+    let named = text.filter(|text| is_recording(text));
+    let moment = past.at.moment;
+    match (&past.from, named, text) {
+        (Some(file), _, Some(text)) => Err(Failure::usage(format!(
+            "one source at a time: --from {file}, or {text}"
+        ))),
+        (Some(file), ..) => Ok(Some(Origin::Recorded(file.clone(), moment))),
+        (None, Some(file), _) => Ok(Some(Origin::Recorded(file.to_owned(), moment))),
+        (None, None, _) if moment.is_some() => Err(Failure::usage(
+            "--at is an instant of a recording: name its file (FILE.tw, or --from FILE)",
+        )),
+        (None, None, text) => Ok(target(text, token)?.map(Origin::Process)),
+    }
+}
+
+/// Reads a target as it was typed, of a command that works on a process only.
 ///
 /// # Errors
 /// It cannot be a process ID, a name, a path or an address.
 pub(crate) fn target(text: Option<&str>, token: Option<&str>) -> Result<Option<Target>, Failure> {
     let Some(text) = text else { return Ok(None) };
+    if is_recording(text) {
+        return Err(Failure::usage(format!(
+            "{text} is a recording, and this needs a running process; recordings are read by top, query, tree, watch, check and diff"
+        )));
+    }
     match Target::parse(text, token) {
         Some(target) => Ok(Some(target)),
         None if is_name(text) => Ok(Some(Target::Name(text.to_owned()))),
@@ -47,13 +89,38 @@ fn is_name(text: &str) -> bool {
     !text.is_empty() && !text.starts_with('-') && !text.contains(':')
 }
 
-/// One snapshot of the target; without one, of the only process.
+/// One snapshot of the origin; without one, of the only process.
 ///
 /// # Errors
 /// There is none, there are several, or it cannot be reached; usage if it refuses the query.
-pub(crate) async fn snapshot(target: Option<Target>, query: &Query) -> Result<Snapshot, Failure> {
+pub(crate) async fn snapshot(origin: Option<Origin>, query: &Query) -> Result<Snapshot, Failure> {
+    let target = match origin {
+        Some(Origin::Recorded(file, moment)) => return recorded(&file, moment, query),
+        Some(Origin::Process(target)) => Some(target),
+        None => None,
+    };
     let connection = connect(target.as_ref(), CONNECT_TIMEOUT).await?;
     Ok(connection.snapshot(query).await?)
+}
+
+/// The state of a recording that shows an instant; without one, the last state. What the recording
+/// does not have is said on stderr.
+///
+/// # Errors
+/// The recording cannot be read, has no such state, or cannot answer the query.
+pub(crate) fn recorded(
+    file: &str,
+    moment: Option<Moment>,
+    query: &Query,
+) -> Result<Snapshot, Failure> {
+    let mut recording = Recording::open(file)?;
+    let nth = recording.nth(moment.unwrap_or(Moment::END))?;
+    if moment.is_some() {
+        note(&recording.place(nth));
+    }
+    let answer = recording.answer(nth, query)?;
+    answer.remarks.iter().for_each(|remark| note(remark));
+    Ok(answer.snapshot)
 }
 
 /// How long a script waits for an answer: nobody sits before it, and machines of CI are busy.

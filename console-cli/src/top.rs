@@ -6,14 +6,17 @@ use std::time::Duration;
 
 use turbowish_model::query::{Query, Rows, Selection};
 use turbowish_model::snapshot::Table;
+#[cfg(feature = "demo")]
 use turbowish_wire::client::Target;
 
 #[cfg(feature = "demo")]
 use crate::args::DemoArgs;
 use crate::args::{TopArgs, ViewArgs};
 use crate::failure::{Failure, note, print};
+use crate::recording::{Moment, Recording};
 #[cfg(feature = "demo")]
 use crate::signals::Signals;
+use crate::source::Origin;
 use crate::{columns, plain_text, source, tui};
 
 /// Runs `turbowish top`.
@@ -22,16 +25,25 @@ use crate::{columns, plain_text, source, tui};
 /// A mistake in filter or sort; a target that cannot be reached; a terminal that cannot be used.
 pub(crate) fn run(args: &TopArgs, token: Option<&str>) -> Result<(), Failure> {
     let query = checked(&args.view)?;
-    let target = source::target(args.target.as_deref(), token)?;
+    let origin = source::origin(args.target.as_deref(), &args.past, token)?;
     if !has_screen() {
-        return source::runtime()?.block_on(page(&args.view, target, &query));
+        return source::runtime()?.block_on(page(&args.view, origin, &query));
     }
     // A mistyped process is reported here; from then on the console waits until it comes back.
-    let target = match target {
-        Some(target) => Some(source::runtime()?.block_on(source::watchable(target))?),
+    let subject = match origin {
+        Some(Origin::Process(target)) => {
+            let target = source::runtime()?.block_on(source::watchable(target))?;
+            Some(tui::Subject::Process(target))
+        }
+        Some(Origin::Recorded(file, moment)) => {
+            let recording = Recording::open(&file)?;
+            recording.has_window(&query)?;
+            let nth = recording.nth(moment.unwrap_or(Moment::END))?;
+            Some(tui::Subject::Recorded(recording, nth))
+        }
         None => None,
     };
-    console(&args.view, target, None)
+    console(&args.view, subject, None)
 }
 
 /// Time that the demo runs before its plain snapshot.
@@ -56,13 +68,17 @@ pub(crate) fn demo(args: &DemoArgs) -> Result<(), Failure> {
     let signals = runtime.block_on(async { Signals::new() });
     let mut signals = signals.map_err(|cause| Failure::local("cannot start", &cause))?;
     let demo = crate::demo::start(args.calm).map_err(Failure::Local)?;
-    let target = Some(Target::Pid(std::process::id()));
+    let target = Target::Pid(std::process::id());
     let shown = if has_screen() {
-        console(view, target, (!args.calm).then_some(TROUBLES))
+        console(
+            view,
+            Some(tui::Subject::Process(target)),
+            (!args.calm).then_some(TROUBLES),
+        )
     } else {
         runtime.block_on(async {
             tokio::select! {
-                shown = warm_page(view, target, &query) => shown,
+                shown = warm_page(view, Origin::Process(target), &query) => shown,
                 signal = signals.first() => Err(Failure::signal(signal)),
             }
         })
@@ -72,9 +88,9 @@ pub(crate) fn demo(args: &DemoArgs) -> Result<(), Failure> {
 }
 
 #[cfg(feature = "demo")]
-async fn warm_page(view: &ViewArgs, target: Option<Target>, query: &Query) -> Result<(), Failure> {
+async fn warm_page(view: &ViewArgs, origin: Origin, query: &Query) -> Result<(), Failure> {
     tokio::time::sleep(WARM_UP).await;
-    page(view, target, query).await
+    page(view, Some(origin), query).await
 }
 
 /// The query of the first view; a mistake in it is reported before anything starts.
@@ -113,11 +129,11 @@ fn has_screen() -> bool {
 
 fn console(
     view: &ViewArgs,
-    target: Option<Target>,
+    subject: Option<tui::Subject>,
     forecast: Option<&'static str>,
 ) -> Result<(), Failure> {
     let options = tui::Options {
-        target,
+        subject,
         window: view.window,
         interval: view.interval,
         sort: sort(view),
@@ -135,8 +151,8 @@ fn console(
     }
 }
 
-async fn page(view: &ViewArgs, target: Option<Target>, query: &Query) -> Result<(), Failure> {
-    let snapshot = source::snapshot(target, query).await?;
+async fn page(view: &ViewArgs, origin: Option<Origin>, query: &Query) -> Result<(), Failure> {
+    let snapshot = source::snapshot(origin, query).await?;
     print(&plain_text::text(
         &snapshot,
         &sort(view),

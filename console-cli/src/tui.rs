@@ -54,22 +54,32 @@ use self::input::Input;
 use self::message::{Effect, Message};
 use self::record::Excerpt;
 use self::source::{Envelope, Source};
-use self::state::{Appearance, PausedTask, Peer, State, View, Window};
+use self::state::{Appearance, Past, PausedTask, Peer, State, View, Window};
 use self::store::Store;
 use self::terminal::TerminalScreen;
 use self::update::update;
 use crate::commands::debug;
 use crate::detail::problem::source::{self as lines, Roots};
 use crate::failure::note;
+use crate::recording::Recording;
 use crate::signals::Signals;
 use crate::theme::Palette;
 use crate::theme::Theme;
 
+/// What the console shows.
+#[derive(Debug)]
+pub(crate) enum Subject {
+    /// A process.
+    Process(Target),
+    /// A recording, and the number of the state to begin with.
+    Recorded(Recording, usize),
+}
+
 /// Options with which the console starts.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Options {
-    /// The process to watch. If absent, a lone process is attached to, and several are listed.
-    pub(crate) target: Option<Target>,
+    /// What to show. If absent, a lone process is attached to, and several are listed.
+    pub(crate) subject: Option<Subject>,
     /// Length of the window in nanoseconds, if one was requested; `Some(None)` reaches back to the
     /// start of accounting.
     pub(crate) window: Option<Window>,
@@ -99,7 +109,7 @@ const DRAW: Duration = Duration::from_millis(100);
 ///
 /// # Errors
 /// The terminal cannot be used.
-pub(crate) fn run(options: Options) -> io::Result<Option<SignalKind>> {
+pub(crate) fn run(mut options: Options) -> io::Result<Option<SignalKind>> {
     // Rows are read and decoded on a separate thread: a key never waits for thousands of them.
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(1)
@@ -111,9 +121,10 @@ pub(crate) fn run(options: Options) -> io::Result<Option<SignalKind>> {
         let signals = Signals::new()?;
         let found = TerminalModes::now();
         let mut screen = TerminalScreen::open()?;
-        let (state, store) = first_state(&options, screen.size()?);
+        let (mut state, store) = first_state(&options, screen.size()?);
+        let recording = begin(&mut state, options.subject.take());
         screen.mouse(state.look.mouse)?;
-        let mut console = Console::new(screen, found, signals, store, options);
+        let mut console = Console::new(screen, found, signals, store, options, recording);
         console.attend(state).await
     })
 }
@@ -143,14 +154,6 @@ fn first_state(options: &Options, size: (u16, u16)) -> (State, Store) {
     }
     state.look.palette = Palette::of_start(options.theme, state.look.theme, variable);
     state.look.theme = options.theme.or(state.look.theme);
-    state.link.peer = options.target.clone().map(|target| {
-        let pid = if let Target::Pid(pid) = target {
-            Some(pid)
-        } else {
-            None
-        };
-        Peer { pid, target }
-    });
     let context = state.context();
     let procs = state.tables.of_mut(View::Procs);
     procs.set_filter(options.filter.clone(), &context);
@@ -164,6 +167,29 @@ fn first_state(options: &Options, size: (u16, u16)) -> (State, Store) {
     state.visit.forecast = options.forecast;
     store.begin(&state);
     (state, store)
+}
+
+/// Begins with a process, or with a state of a recording, which is returned.
+fn begin(state: &mut State, subject: Option<Subject>) -> Option<Recording> {
+    match subject? {
+        Subject::Process(target) => {
+            let pid = match target {
+                Target::Pid(pid) => Some(pid),
+                _ => None,
+            };
+            state.link.peer = Some(Peer { pid, target });
+            None
+        }
+        Subject::Recorded(mut recording, nth) => {
+            let alerts = recording.alerts();
+            let times = recording.times().collect();
+            let past = Past::new(&recording.name, times, alerts, nth);
+            state.link.past = Some(past.with_lost(recording.lost().collect()));
+            // On the terminal below the screen it cannot be seen.
+            state.notice = recording.damage().or(state.notice.take());
+            Some(recording)
+        }
+    }
 }
 
 /// The connections of a running console to its environment.
@@ -190,6 +216,7 @@ impl Console {
         signals: Signals,
         store: Store,
         options: Options,
+        recording: Option<Recording>,
     ) -> Self {
         let (sender, inbox) = mpsc::channel(64);
         Self {
@@ -200,7 +227,7 @@ impl Console {
             clock: Clock::start(),
             inbox,
             input: Input::start(sender.clone()),
-            source: Source::new(sender, options.interval),
+            source: Source::new(sender, options.interval, recording),
             folders: options.sources,
         }
     }

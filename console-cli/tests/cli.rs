@@ -12,6 +12,7 @@ mod hostile;
 mod monitor;
 #[cfg(feature = "demo")]
 mod pauses;
+mod recorded;
 mod scripts;
 mod stalled;
 

@@ -14,6 +14,8 @@ use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
+use turbowish_model::snapshot::{ProcRow, Snapshot};
+use turbowish_recording::{Compression, Writer};
 
 /// Longer than anything takes on a machine that is busy with other things.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -298,5 +300,49 @@ fn the_editor_has_the_terminal_and_what_one_chose_is_found_again() {
     terminal.until("the order chosen before", contains("vLONGEST"));
     terminal.press(&["q"]);
     terminal.until("the shell", contains("again 0"));
+    assert_eq!(terminal.settings("after"), before);
+}
+
+/// A recording of three states is stepped through.
+#[test]
+fn a_recording_is_looked_at() {
+    let Some(terminal) = Terminal::open() else {
+        return;
+    };
+    let mut writer = Writer::begin(Vec::new(), Compression::Deflate).unwrap();
+    for second in 0..3 {
+        let mut state = Snapshot {
+            at_unix_ns: (1_795_194_269 + second) * 1_000_000_000,
+            window_ns: 10_000_000_000,
+            ..Snapshot::default()
+        };
+        state.process.name = "kv".to_owned();
+        state.procs.rows = vec![ProcRow {
+            proc: format!("kv::second::{second}"),
+            ..ProcRow::default()
+        }];
+        state.procs.total = 1;
+        state.procs.matched = 1;
+        writer.state(&state, 0).unwrap();
+    }
+    let path = terminal.folder.path().join("x.tw");
+    fs::write(&path, writer.end().unwrap()).unwrap();
+    let before = terminal.settings("before");
+    let top = format!("top {} --ascii --theme mono", path.display());
+    terminal.run(&format!("{}; echo left $?", terminal.program(&top)));
+    let at = |nth: usize| {
+        terminal.until("the state", |screen| {
+            let place = format!("(state {} of 3)", nth + 1);
+            let proc = format!("kv::second::{nth}");
+            screen.contains(&place) && screen.contains(&proc)
+        })
+    };
+    at(2);
+    for (key, nth) in [("[", 1), ("{", 0), ("]", 1), (".", 2)] {
+        terminal.press(&[key]);
+        at(nth);
+    }
+    terminal.press(&["q"]);
+    terminal.until("the end", |screen| screen.contains("left 0"));
     assert_eq!(terminal.settings("after"), before);
 }

@@ -17,6 +17,9 @@ pub const HEADER_BYTES: usize = 32;
 /// Bytes of the largest body: that of the largest message of the protocol.
 pub const LARGEST_BODY: usize = 64 << 20;
 
+/// Bytes of the longest mark.
+pub const LONGEST_MARK: usize = 64 << 10;
+
 /// The body is compressed with deflate.
 const DEFLATED: u8 = 1;
 
@@ -122,19 +125,30 @@ impl ChunkHeader {
 /// [`LARGEST_BODY`].
 #[must_use]
 pub fn encode(kind: ChunkKind, at_unix_ns: u64, lost: u32, body: &[u8]) -> Option<Vec<u8>> {
-    let len = u32::try_from(body.len()).ok();
-    let header = ChunkHeader {
-        kind,
-        deflated: false,
-        len: len.filter(|_| body.len() <= LARGEST_BODY)?,
-        lost,
-        at_unix_ns,
-        crc: crc32fast::hash(body),
-    };
+    let header = header_of(kind, false, at_unix_ns, lost, body)?;
     let mut chunk = Vec::with_capacity(HEADER_BYTES + body.len());
     chunk.extend_from_slice(&header.bytes());
     chunk.extend_from_slice(body);
     Some(chunk)
+}
+
+/// The header of a body. `None` if the body is longer than [`LARGEST_BODY`].
+pub(crate) fn header_of(
+    kind: ChunkKind,
+    deflated: bool,
+    at_unix_ns: u64,
+    lost: u32,
+    body: &[u8],
+) -> Option<ChunkHeader> {
+    let len = u32::try_from(body.len()).ok();
+    Some(ChunkHeader {
+        kind,
+        deflated,
+        len: len.filter(|_| body.len() <= LARGEST_BODY)?,
+        lost,
+        at_unix_ns,
+        crc: crc32fast::hash(body),
+    })
 }
 
 #[cfg(test)]

@@ -10,7 +10,9 @@ use turbowish_model::snapshot::quantile::Percentile;
 use turbowish_model::snapshot::units;
 
 use super::suggested::ALERT;
-use super::{Format, RowArgs, TARGET, TableName, Window, percentile, window};
+use super::{AtArgs, Format, PastArgs, RowArgs, TARGET_OR_FILE, TableName, Window};
+use super::{percentile, window};
+use crate::recording::Moment;
 
 pub(super) const TREE_EXAMPLES: &str = "\
 Examples:
@@ -21,8 +23,10 @@ Examples:
 
 #[derive(Args, Debug)]
 pub(crate) struct TreeArgs {
-    #[arg(value_name = "PID|NAME|ADDR", help = TARGET)]
+    #[arg(value_name = "PID|NAME|ADDR|FILE", help = TARGET_OR_FILE)]
     pub(crate) target: Option<String>,
+    #[command(flatten)]
+    pub(crate) past: PastArgs,
     #[command(flatten)]
     pub(crate) rows: RowArgs,
     /// Maximum number of tasks; 0 means all
@@ -50,7 +54,7 @@ printed; 2 wrong usage; 3 the target cannot be reached.";
 
 #[derive(Args, Debug)]
 pub(crate) struct CheckArgs {
-    #[arg(value_name = "PID|NAME|ADDR", help = TARGET)]
+    #[arg(value_name = "PID|NAME|ADDR|FILE", help = TARGET_OR_FILE)]
     pub(crate) target: Option<String>,
     /// A limit that must hold for every row: procs.hold_p99 < 10ms
     #[arg(long, visible_alias = "min", value_name = "LIMIT")]
@@ -91,9 +95,11 @@ pub(crate) struct CheckArgs {
     /// Wait up to this long for the process to start and for everything to pass
     #[arg(long, value_name = "TIME", value_parser = time, conflicts_with = "during")]
     pub(crate) within: Option<Duration>,
-    /// A saved report, or JSON of turbowish query; - is standard input
+    /// A saved report, JSON of turbowish query, or a recording; - is standard input
     #[arg(long, value_name = "FILE", conflicts_with_all = ["target", "during", "within", "window"])]
     pub(crate) from: Option<String>,
+    #[command(flatten)]
+    pub(crate) at: AtArgs,
     /// Output format; for JSON, see turbowish explain json
     #[arg(short = 'o', long, value_enum, default_value_t = ReportFormat::Text, value_name = "FORMAT")]
     pub(crate) format: ReportFormat,
@@ -107,6 +113,7 @@ Examples:
   turbowish watch tasks --filter 'state:waiting since>10s' | jq '.tasks[].name'
   turbowish watch procs --count 60 --columns proc,run,hold_p99 > minute.jsonl
   turbowish watch alerts --reconnect      continues when the process is restarted
+  turbowish watch x.tw procs              the states of a recording, at once
 
 Each line is a document as turbowish explain json describes it.
 
@@ -115,9 +122,9 @@ closed; 2 wrong usage; 3 the target cannot be reached, or ended before --count."
 
 #[derive(Args, Debug)]
 pub(crate) struct WatchArgs {
-    /// Process ID, name, socket path or host:port, and the tables: procs, tasks, resources, awaits,
-    /// alerts, counters, delays, slowest; default: your only process, and procs
-    #[arg(value_name = "PID|NAME|ADDR|TABLE")]
+    /// Process ID, name, socket path, host:port or recording, and the tables: procs, tasks,
+    /// resources, awaits, alerts, counters, delays, slowest; default: your only process, and procs
+    #[arg(value_name = "PID|NAME|ADDR|FILE|TABLE")]
     pub(crate) words: Vec<String>,
     /// Time between snapshots, 100ms to 1h
     #[arg(short, long, default_value = "1s", value_name = "TIME", value_parser = pace)]
@@ -152,8 +159,11 @@ Examples:
                                           only these columns count
   turbowish diff before.json after.json --table resources --filter 'kind:mutex'
   turbowish query procs -o json | turbowish diff before.json -
+  turbowish diff x.tw x.tw --at -60s --at -0s
+                                          a recording now, and a minute before
 
-Files are reports at exit (TURBOWISH_REPORT=FILE.json) or JSON of turbowish query. More
+Files are reports at exit (TURBOWISH_REPORT=FILE.json), JSON of turbowish query, or
+recordings (turbowish record), of which one state is compared. More
 time or memory per call is worse; more calls, or a larger share, are not.
 
 A value fails if it grew by more than --fail-over and --min-change, and if chance cannot
@@ -169,6 +179,10 @@ pub(crate) struct DiffArgs {
     pub(crate) before: String,
     /// The file with the new numbers
     pub(crate) after: String,
+    /// Instant of a recording: -10s (before its end), +3s (after its beginning), 14:03:22 or
+    /// RFC 3339; default: its last state. Twice: of the old one, and of the new one
+    #[arg(long, value_name = "TIME", value_parser = Moment::parse, allow_hyphen_values = true)]
+    pub(crate) at: Vec<Moment>,
     /// Table to compare, if there are several; default: procs if present
     #[arg(short, long, value_enum, value_name = "TABLE")]
     pub(crate) table: Option<TableName>,

@@ -11,7 +11,7 @@ pub(crate) use self::json::{integer, unit};
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
-use turbowish_model::query::{Query, Rows};
+use turbowish_model::query::{Query, RECORDED_WINDOW_NS, Rows};
 use turbowish_model::snapshot::units::{self, Micro};
 use turbowish_model::snapshot::{Accounting, Snapshot, Table};
 use turbowish_wire::client::{Connection, Target};
@@ -20,11 +20,15 @@ use self::alerts::NoAlerts;
 use self::limit::Limit;
 use crate::args::{CheckArgs, ReportFormat, Window};
 use crate::failure::{Failure, note, print};
+use crate::recording::{is_of_a_window, is_recording};
 use crate::report_file::Saved;
 use crate::source;
 
 /// Interval between two samples of `--for` and `--within`.
 const PACE: Duration = Duration::from_secs(1);
+
+/// The only window of a recording.
+const RECORDED_WINDOW: Window = Window(Some(RECORDED_WINDOW_NS));
 
 /// All conditions, and their state.
 struct Checks {
@@ -38,8 +42,8 @@ struct Checks {
 /// A mistake on the command line, no answer, or a violated condition.
 pub(crate) fn run(args: &CheckArgs, token: Option<&str>) -> Result<(), Failure> {
     let mut checks = Checks::of(args)?;
-    let seen = if let Some(file) = &args.from {
-        let saved = Saved::read(file)?;
+    let seen = if let Some(file) = file(args)? {
+        let saved = Saved::read(file, args.at.moment)?;
         checks.are_in(&saved)?;
         checks.look(&saved.snapshot, true);
         saved.snapshot
@@ -55,6 +59,21 @@ pub(crate) fn run(args: &CheckArgs, token: Option<&str>) -> Result<(), Failure> 
         Ok(())
     } else {
         Err(Failure::Found)
+    }
+}
+
+/// The file that is checked, if it is not a process.
+fn file(args: &CheckArgs) -> Result<Option<&str>, Failure> {
+    let recorded = args.target.as_deref().filter(|text| is_recording(text));
+    let once = (args.during, args.within, args.window) == (None, None, RECORDED_WINDOW);
+    match (args.from.as_deref(), recorded) {
+        (None, Some(name)) if !once => Err(Failure::usage(format!(
+            "{name} is a recording: one state is checked, with sums of 10 s; leave out --for, --within and --window"
+        ))),
+        (None, None) if args.at.moment.is_some() => Err(Failure::usage(
+            "--at is an instant of a recording: name its file (FILE.tw, or --from FILE)",
+        )),
+        (from, recorded) => Ok(from.or(recorded)),
     }
 }
 
@@ -98,7 +117,7 @@ impl Checks {
     /// Checks a snapshot; sums only if their window is full.
     fn look(&mut self, snapshot: &Snapshot, full: bool) {
         for limit in &mut self.limits {
-            if full || !limit::is_of_a_window(limit.table()) {
+            if full || !is_of_a_window(limit.table()) {
                 limit.look(snapshot);
             }
         }
@@ -154,7 +173,7 @@ async fn look_once(
     let of_a_window = checks
         .limits
         .iter()
-        .any(|limit| limit::is_of_a_window(limit.table()));
+        .any(|limit| is_of_a_window(limit.table()));
     if let Some(rest) = missing(&snapshot, args.window).filter(|_| of_a_window) {
         let length = |ns| units::duration(ns, Micro::Unicode);
         note(&format!(

@@ -23,8 +23,14 @@ use crate::report_file::Saved;
 /// # Errors
 /// A mistake on the command line, a file that is not a report, or a change for the worse.
 pub(crate) fn run(args: &DiffArgs) -> Result<(), Failure> {
-    let before = Saved::read(&args.before)?;
-    let after = Saved::read(&args.after)?;
+    let [old, new] = match args.at[..] {
+        [] => [None, None],
+        [both] => [Some(both); 2],
+        [old, new] => [Some(old), Some(new)],
+        _ => return Err(Failure::usage("--at is given once or twice")),
+    };
+    let before = Saved::read(&args.before, old)?;
+    let after = Saved::read(&args.after, new)?;
     let compared = table(args, &before, &after)?.visit(Compare {
         args,
         before: &before,

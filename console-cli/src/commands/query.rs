@@ -48,8 +48,8 @@ impl TableVisitor for Print<'_> {
         let columns = choose::<R>(&args.columns, &percentiles(args))?;
         let query = query_of(args);
         Selection::parse(&query)?;
-        let target = source::target(args.target.as_deref(), token)?;
-        let snapshot = source::runtime()?.block_on(source::snapshot(target, &query))?;
+        let origin = source::origin(args.target.as_deref(), &args.past, token)?;
+        let snapshot = source::runtime()?.block_on(source::snapshot(origin, &query))?;
         if let Some(warning) = source::disarmed(&snapshot) {
             note(&warning);
         }

@@ -1,6 +1,7 @@
 //! `turbowish watch`: a line of JSON for each table and snapshot. Lines are always complete,
 //! whatever ends the command.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use tokio::time::{MissedTickBehavior, interval, sleep};
@@ -9,10 +10,12 @@ use turbowish_model::snapshot::json::{self, Options, Record};
 use turbowish_model::snapshot::{Snapshot, Table, TableVisitor};
 use turbowish_wire::client::{ClientError, Connection, Target};
 
-use crate::args::WatchArgs;
+use crate::args::{PastArgs, WatchArgs};
 use crate::columns::choose;
 use crate::failure::{Failure, note, print};
+use crate::recording::Recording;
 use crate::signals::Signals;
+use crate::source::Origin;
 use crate::{columns, source};
 
 /// Interval between two attempts to find a process again.
@@ -28,6 +31,11 @@ pub(crate) fn run(args: &WatchArgs, token: Option<&str>) -> Result<(), Failure> 
     let shape = shape(args, &tables)?;
     let query = query(args, &tables);
     Selection::parse(&query)?;
+    if let Some(Origin::Recorded(file, _)) = source::origin(target, &PastArgs::default(), token)? {
+        return states(&file, args.count, &query, |snapshot| {
+            print_lines(snapshot, &tables, &shape)
+        });
+    }
     let target = source::target(target, token)?;
     let stream = Stream {
         args,
@@ -125,6 +133,41 @@ impl TableVisitor for Fields<'_> {
     }
 }
 
+/// A line for each table.
+fn print_lines(snapshot: &Snapshot, tables: &[Table], shape: &Options) -> Result<(), Failure> {
+    let tables = tables.iter().copied();
+    let lines: String = tables
+        .map(|table| json::document(snapshot, &[table], shape))
+        .collect();
+    print(&lines)
+}
+
+/// The states of a recording, the first ones if not all are requested.
+fn states(
+    file: &str,
+    count: u64,
+    query: &Query,
+    print: impl Fn(&Snapshot) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let mut recording = Recording::open(file)?;
+    let all = recording.times().len();
+    let wanted = match usize::try_from(count) {
+        Ok(0) | Err(_) => all,
+        Ok(count) => count.min(all),
+    };
+    let mut told = BTreeSet::new();
+    for nth in 0..wanted {
+        let answer = recording.answer(nth, query)?;
+        for remark in answer.remarks {
+            if told.insert(remark.clone()) {
+                note(&remark);
+            }
+        }
+        print(&answer.snapshot)?;
+    }
+    Ok(())
+}
+
 struct Stream<'a> {
     args: &'a WatchArgs,
     target: Option<Target>,
@@ -149,7 +192,7 @@ impl Stream<'_> {
                         note(&warning);
                         told = true;
                     }
-                    self.print(&snapshot)?;
+                    print_lines(&snapshot, &self.tables, &self.shape)?;
                     done += 1;
                     if done == self.args.count {
                         return Ok(());
@@ -166,14 +209,6 @@ impl Stream<'_> {
                 Err(error) => return Err(error.into()),
             }
         }
-    }
-
-    fn print(&self, snapshot: &Snapshot) -> Result<(), Failure> {
-        let tables = self.tables.iter().copied();
-        let lines: String = tables
-            .map(|table| json::document(snapshot, &[table], &self.shape))
-            .collect();
-        print(&lines)
     }
 
     /// The end of a process is success, unless more snapshots were requested.

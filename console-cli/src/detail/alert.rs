@@ -15,6 +15,7 @@ use super::{ask, is_called};
 use crate::args::{Format, QueryArgs};
 use crate::failure::{Failure, print};
 use crate::plain_text;
+use crate::recording::is_recording;
 use crate::source;
 use crate::text::printed;
 
@@ -31,7 +32,8 @@ pub(super) fn run(args: &QueryArgs, token: Option<&str>) -> Result<(), Failure> 
             "an alert in full has no columns: turbowish query alerts --format csv",
         ));
     }
-    let (target, name) = meant(args.target.as_deref(), args.name.as_deref(), token)?;
+    let (target, name) = meant(args, token)?;
+    let origin = source::origin(target, &args.past, token)?;
     let everything = Some(Rows::default());
     let query = Query {
         window_ns: args.window.0,
@@ -40,7 +42,7 @@ pub(super) fn run(args: &QueryArgs, token: Option<&str>) -> Result<(), Failure> 
         alerts: everything,
         ..Query::default()
     };
-    let mut snapshot = ask(target, token, &query)?;
+    let mut snapshot = ask(origin, &query)?;
     choose(&mut snapshot, name)?;
     if args.format == Format::Json {
         let shape = Options::default();
@@ -58,12 +60,13 @@ pub(super) fn run(args: &QueryArgs, token: Option<&str>) -> Result<(), Failure> 
 
 /// The process and the name; of one word alone, whichever it is.
 fn meant<'a>(
-    target: Option<&'a str>,
-    name: Option<&'a str>,
+    args: &'a QueryArgs,
     token: Option<&str>,
 ) -> Result<(Option<&'a str>, &'a str), Failure> {
-    Ok(match (target, name) {
+    Ok(match (args.target.as_deref(), args.name.as_deref()) {
         (target, Some(name)) => (target, name),
+        (Some(word), None) if args.past.from.is_some() => (None, word),
+        (Some(word), None) if is_recording(word) => (Some(word), WORST),
         (Some(word), None) if Target::parse(word, token).is_none() => {
             let is_process = word != WORST && source::runtime()?.block_on(source::is_named(word));
             match is_process {

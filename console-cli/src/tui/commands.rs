@@ -179,7 +179,7 @@ pub(crate) fn all() -> Vec<ConsoleCommand> {
 pub(crate) const fn is_console(scope: Scope) -> bool {
     matches!(
         scope,
-        Scope::All | Scope::Watch | Scope::Lists | Scope::Table | Scope::Record
+        Scope::All | Scope::Watch | Scope::Past | Scope::Lists | Scope::Table | Scope::Record
     )
 }
 

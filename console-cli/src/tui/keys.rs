@@ -7,8 +7,8 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use self::overlays::OVERLAYS;
 use self::table::CONSOLE;
-pub(crate) use self::table::PAUSE_HINT;
-use super::state::View;
+pub(crate) use self::table::{LIVE_HINTS, PAUSE_HINT};
+use super::state::{Leap, View};
 
 /// Every key that works, once.
 pub(crate) const KEYS: &[Binding] =
@@ -40,6 +40,8 @@ pub(crate) enum Scope {
     All,
     /// While a process is watched.
     Watch,
+    /// While a recording is shown.
+    Past,
     /// A table, the list of processes, the help page.
     Lists,
     Table,
@@ -91,6 +93,9 @@ pub(crate) enum Action {
     SortInvert,
     Window,
     Freeze,
+    /// To another state of the recording, forward or back.
+    Leap(Leap, bool),
+    LastState,
     Preview,
     Arm,
     WorstAlert,
@@ -136,6 +141,10 @@ impl Action {
         match self {
             Self::Accept => "open".to_owned(),
             Self::Open(view) => view.name().to_owned(),
+            Self::Leap(Leap::TenSeconds, true) => "forward_10s".to_owned(),
+            Self::Leap(Leap::TenSeconds, false) => "back_10s".to_owned(),
+            Self::Leap(leap, true) => format!("next_{}", snake(&format!("{leap:?}"))),
+            Self::Leap(leap, false) => format!("previous_{}", snake(&format!("{leap:?}"))),
             other => snake(&format!("{other:?}")),
         }
     }

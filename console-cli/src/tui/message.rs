@@ -21,6 +21,8 @@ pub(crate) enum Message {
     Tick(Now),
     /// The process watched sent a snapshot.
     Snapshot(Box<Snapshot>),
+    /// The requested state of the recording cannot be read, and why.
+    Unread(String),
     /// The worst rows of its tables, while a record is open.
     Survey(Box<Snapshot>),
     /// The process's interval between two snapshots, in nanoseconds; it may exceed the requested

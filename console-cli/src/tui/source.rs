@@ -1,7 +1,8 @@
-//! Data sources that the state requests: a watched process, with automatic reconnection, and the
-//! list of processes, once a second.
+//! Data sources that the state requests: a watched process, with automatic reconnection, the states
+//! of a recording, and the list of processes, once a second.
 
 mod holds;
+mod states;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,9 +19,11 @@ use turbowish_wire::client::{self, ClientError, Connection, Found, Target};
 use turbowish_wire::{Action, discovery};
 
 use self::holds::LeaseRenewals;
+use self::states::States;
 use super::clock;
 use super::message::Message;
 use super::state::{Listed, PausedTask, Peer, PeerState, Wanted};
+use crate::recording::Recording;
 
 /// Interval between two attempts, and between two checks of a silent process.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -66,10 +69,16 @@ pub(super) struct Source {
     watcher: Option<AbortHandle>,
     lister: Option<AbortHandle>,
     keepers: LeaseRenewals,
+    /// The recording that is shown, if any.
+    states: Option<States>,
 }
 
 impl Source {
-    pub(super) fn new(inbox: Sender<Envelope>, interval: Duration) -> Self {
+    pub(super) fn new(
+        inbox: Sender<Envelope>,
+        interval: Duration,
+        recording: Option<Recording>,
+    ) -> Self {
         Self {
             inbox,
             turns: Arc::new(Semaphore::new(1)),
@@ -80,6 +89,7 @@ impl Source {
             watcher: None,
             lister: None,
             keepers: LeaseRenewals::default(),
+            states: recording.map(States::new),
         }
     }
 
@@ -96,13 +106,24 @@ impl Source {
 
     /// Starts new subscriptions, and stops those that are no longer wanted.
     pub(super) fn follow(&mut self, wanted: Wanted) {
-        if (&wanted.watch, &wanted.survey) != (&self.wanted.watch, &self.wanted.survey) {
+        let asked = |wanted: &Wanted| {
+            (
+                wanted.watch.clone(),
+                wanted.past.clone(),
+                wanted.survey.clone(),
+            )
+        };
+        if asked(&wanted) != asked(&self.wanted) {
             let last = self.asked.replace(Instant::now());
             let hurries = last.is_some_and(|last| last.elapsed() < HURRY);
             let rest = if hurries { REST } else { Duration::ZERO };
             self.watcher.take().inspect(AbortHandle::abort);
             self.generation += 1;
-            if let Some((peer, query)) = wanted.watch.clone() {
+            if let (Some(states), Some(state)) = (&self.states, wanted.past.clone()) {
+                let (inbox, survey) = (self.inbox.clone(), wanted.survey.clone());
+                let sending = states.clone().send(state, survey, inbox, self.generation);
+                self.watcher = Some(tokio::spawn(sending).abort_handle());
+            } else if let Some((peer, query)) = wanted.watch.clone() {
                 let watcher = Watcher {
                     inbox: self.inbox.clone(),
                     turns: Arc::clone(&self.turns),
@@ -146,12 +167,15 @@ impl Source {
 
     /// Requests a snapshot from the watched process, to be written to a file.
     pub(super) fn fetch(&self, query: Box<Query>, file: Option<String>) {
-        let Some((peer, _)) = self.wanted.watch.clone() else {
-            return;
-        };
         let inbox = self.inbox.clone();
+        let (watch, past) = (self.wanted.watch.clone(), self.wanted.past.clone());
+        let states = self.states.clone();
         tokio::spawn(async move {
-            let answer = whole(&peer.target, &query).await;
+            let answer = match (watch, states, past) {
+                (Some((peer, _)), ..) => whole(&peer.target, &query).await,
+                (None, Some(states), Some((nth, _))) => states.read(nth, *query).await,
+                _ => return,
+            };
             let message = Message::Fetched(answer, file);
             // If nobody receives it, the console is exiting.
             let _ = inbox.send(message.into()).await;

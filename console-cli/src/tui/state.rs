@@ -2,10 +2,12 @@
 //! message.
 
 mod navigation;
+mod past;
 pub(crate) mod typed;
 mod views;
 mod wanted;
 
+use turbowish_model::query::RECORDED_WINDOW_NS;
 use turbowish_model::snapshot::Snapshot;
 use turbowish_model::snapshot::alert::Alert;
 use turbowish_model::snapshot::column::{Context, Style};
@@ -13,6 +15,7 @@ use turbowish_model::snapshot::units::SECOND;
 use turbowish_wire::client::Target;
 
 pub(crate) use self::navigation::{Navigation, Pending, Session};
+pub(crate) use self::past::{Leap, Past};
 pub(crate) use self::typed::{HelpPage, Picker, Typed};
 pub(crate) use self::views::{Tables, View};
 pub(crate) use self::wanted::Wanted;
@@ -85,6 +88,8 @@ pub(crate) struct Watched {
     pub(crate) data_ns: u64,
     /// The process's interval between two snapshots, in nanoseconds; 0 while unknown.
     pub(crate) pace_ns: u64,
+    /// The recording that is shown instead of a process.
+    pub(crate) past: Option<Past>,
     /// Attempts to connect since data came last.
     pub(crate) tries: u32,
     /// The state of the process.
@@ -205,6 +210,8 @@ pub(crate) enum Phase {
     Connecting,
     /// Data arrive.
     Live,
+    /// A state of a recording is shown.
+    Past,
     /// No data for that many nanoseconds.
     Stale { ns: u64 },
     /// The process ended that many nanoseconds ago.
@@ -231,6 +238,7 @@ impl State {
             tables: Tables::default(),
             link: Watched {
                 peer: None,
+                past: None,
                 data_ns: 0,
                 pace_ns: 0,
                 tries: 0,
@@ -306,6 +314,19 @@ impl State {
         }
     }
 
+    /// Whether a process or a recording is watched.
+    pub(crate) fn has_subject(&self) -> bool {
+        self.link.peer.is_some() || self.link.past.is_some()
+    }
+
+    /// The window whose sums are requested: a recording has one window only.
+    pub(crate) fn requested_window(&self) -> Window {
+        match self.link.past {
+            Some(_) => Window(Some(RECORDED_WINDOW_NS)),
+            None => self.window,
+        }
+    }
+
     /// Nanoseconds between two snapshots: the requested interval, or that of the process if longer.
     pub(crate) fn pace_ns(&self) -> u64 {
         self.interval_ns.max(self.link.pace_ns)
@@ -315,8 +336,9 @@ impl State {
     pub(crate) fn phase(&self) -> Phase {
         let silent = self.now.mono_ns.saturating_sub(self.link.data_ns);
         match (&self.link.peer, &self.link.fate) {
-            (None, _) => Phase::Looking,
+            (None, _) if !self.has_subject() => Phase::Looking,
             _ if self.shown.is_none() => Phase::Connecting,
+            _ if self.link.past.is_some() => Phase::Past,
             (_, PeerState::Ended { unix_ns }) => Phase::Gone {
                 ns: self.now.unix_ns.saturating_sub(*unix_ns),
             },

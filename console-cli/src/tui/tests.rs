@@ -14,6 +14,7 @@ mod past;
 mod pauses;
 mod preview;
 mod problem;
+mod recorded;
 mod records;
 mod saves;
 mod screens;

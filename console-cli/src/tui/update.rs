@@ -11,6 +11,7 @@ mod hold;
 mod mouse;
 mod mute;
 mod overlay;
+mod past;
 mod picker;
 mod record;
 mod save;
@@ -87,6 +88,7 @@ fn apply(state: &mut State, message: Message) -> Option<Effect> {
             arrival::show_held(state);
         }
         Message::Snapshot(snapshot) => arrival::snapshot(state, snapshot),
+        Message::Unread(reason) => past::unread(state, reason),
         Message::Survey(survey) => arrival::survey(state, survey),
         Message::Pace(ns) => state.link.pace_ns = ns,
         Message::Silent { tries, fate } => arrival::silent(state, tries, fate),
@@ -122,6 +124,20 @@ fn apply(state: &mut State, message: Message) -> Option<Effect> {
 pub(crate) fn scopes(state: &State) -> &'static [Scope] {
     match state.overlay {
         None if state.shown.is_none() => &[Scope::All],
+        None if state.record.is_some() && state.link.past.is_some() => &[
+            Scope::Record,
+            Scope::Past,
+            Scope::Watch,
+            Scope::Lists,
+            Scope::All,
+        ],
+        None if state.link.past.is_some() => &[
+            Scope::Table,
+            Scope::Past,
+            Scope::Watch,
+            Scope::Lists,
+            Scope::All,
+        ],
         None if state.record.is_some() => &[Scope::Record, Scope::Watch, Scope::Lists, Scope::All],
         None => &[Scope::Table, Scope::Watch, Scope::Lists, Scope::All],
         Some(Overlay::Help { .. }) if state.shown.is_none() => &[Scope::Lists, Scope::All],
@@ -183,7 +199,9 @@ fn on_table(state: &mut State, action: Action) -> Option<Effect> {
         Action::Processes => picker::open(state),
         Action::Filter => overlay::open_prompt(state),
         Action::SortMenu => overlay::open_menu(state),
-        Action::Window => state.window = state.window.next(),
+        Action::Window => window(state),
+        Action::Leap(leap, forward) => past::leap(state, leap, forward),
+        Action::LastState => past::end(state),
         Action::Freeze => freeze(state),
         Action::Arm => ask_to_switch(state),
         Action::Pause | Action::Debug => return hold::act(state, action),
@@ -361,9 +379,19 @@ fn stride(action: Action, height: usize) -> Option<Stride> {
     })
 }
 
+/// The next longer window. A recording has one only.
+fn window(state: &mut State) {
+    match state.link.past {
+        Some(_) => state.notice = Some(past::ONE_WINDOW.to_owned()),
+        None => state.window = state.window.next(),
+    }
+}
+
 /// Freezes the display, or shows the data that have arrived since.
 fn freeze(state: &mut State) {
-    if state.pending.frozen_ns.take().is_some() {
+    if state.link.past.is_some() {
+        state.notice = Some("a recorded state stands still; [ and ] step".to_owned());
+    } else if state.pending.frozen_ns.take().is_some() {
         state.pending.key_ns = None;
         state.pending.moved_ns = None;
         arrival::show_held(state);
@@ -391,6 +419,8 @@ fn ask_to_switch(state: &mut State) {
     if matches!(state.phase(), Phase::Live) {
         let arm = shown.process.accounting == Accounting::Disarmed;
         state.overlay = Some(Overlay::Question(Question::Switch { arm }));
+    } else if state.link.past.is_some() {
+        state.notice = Some("this is a recording: there is no process to arm or disarm".to_owned());
     } else {
         state.notice =
             Some("no data from the process: accounting cannot be switched now".to_owned());

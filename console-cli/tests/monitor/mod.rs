@@ -20,6 +20,7 @@ use turbowish_wire::{PROTOCOL, discovery};
 pub(crate) use alerts::stall;
 pub(crate) use script::{gate, kv};
 pub(crate) use server::Manner;
+pub(crate) use server::Reply;
 use server::Server;
 pub(crate) use stuck::stuck;
 
@@ -65,6 +66,12 @@ impl Host {
         let socket = discovery::socket(self.folder.path(), snapshot.process.pid);
         let server = Server::start(socket, snapshot, manner);
         self.servers.borrow_mut().push(server);
+    }
+
+    /// Says what the next one who watches is sent.
+    pub(crate) fn send(&self, reply: Reply) {
+        let servers = self.servers.borrow();
+        servers.iter().for_each(|server| server.send(reply.clone()));
     }
 
     /// The folder of the sockets.

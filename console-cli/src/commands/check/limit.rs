@@ -11,14 +11,6 @@ use turbowish_model::snapshot::{Snapshot, Table, TableVisitor};
 use crate::failure::Failure;
 use crate::report_file::Saved;
 
-/// Whether the rows of a table are sums over the window; others show the present.
-pub(super) const fn is_of_a_window(table: Table) -> bool {
-    matches!(
-        table,
-        Table::Procs | Table::Awaits | Table::Counters | Table::Delays | Table::Slowest
-    )
-}
-
 /// A limit on a column of some table.
 pub(super) trait Limit {
     /// The table that the limit applies to.

@@ -3,10 +3,13 @@
 use crossterm::event::KeyCode;
 
 use super::{Action, Binding, Scope, bind, char, ctrl, f, key};
-use crate::tui::state::View;
+use crate::tui::state::{Leap, View};
 
 /// Hints shown only where the rows are tasks.
 pub(crate) const PAUSE_HINT: &str = "p pause";
+
+/// Hints not shown in a recording, where these keys only say why they do nothing.
+pub(crate) const LIVE_HINTS: [&str; 4] = [PAUSE_HINT, "w window", "Space freeze", "a arm"];
 
 /// In the order of the help page; hints stand in the order of the hint line.
 pub(super) const CONSOLE: &[Binding] = &[
@@ -108,6 +111,29 @@ pub(super) const CONSOLE: &[Binding] = &[
         &[
             (char('H'), Action::HistoryBack),
             (char('L'), Action::HistoryForward),
+        ],
+    ),
+    bind(
+        Scope::Past,
+        "[ ] { }",
+        "step back, on; by 10 s",
+        Some("[ ] step"),
+        &[
+            (char('['), Action::Leap(Leap::State, false)),
+            (char(']'), Action::Leap(Leap::State, true)),
+            (char('{'), Action::Leap(Leap::TenSeconds, false)),
+            (char('}'), Action::Leap(Leap::TenSeconds, true)),
+        ],
+    ),
+    bind(
+        Scope::Past,
+        "( ) .",
+        "alert before, next; end",
+        None,
+        &[
+            (char('('), Action::Leap(Leap::Alert, false)),
+            (char(')'), Action::Leap(Leap::Alert, true)),
+            (char('.'), Action::LastState),
         ],
     ),
     bind(

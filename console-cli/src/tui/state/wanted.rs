@@ -12,6 +12,8 @@ use crate::tui::{layout, record};
 pub(crate) struct Wanted {
     /// Subscription to the snapshots of a process.
     pub(crate) watch: Option<(Peer, Query)>,
+    /// A state of the recording, by its number, and the rows of it.
+    pub(crate) past: Option<(usize, Query)>,
     /// With each snapshot, a request for the worst rows of its tables.
     pub(crate) survey: Option<Query>,
     /// Subscription to the list of processes.
@@ -28,13 +30,18 @@ impl State {
             .link
             .peer
             .clone()
-            .filter(|_| !ended)
+            .filter(|_| !ended && self.link.past.is_none())
             .map(|peer| (peer, self.query()));
         // The command line completes process IDs.
         let picking = matches!(self.overlay, Some(Overlay::Picker(_) | Overlay::Command(_)));
+        let past = self.link.past.as_ref();
         Wanted {
-            listing: watch.is_none() || picking,
-            survey: self.record.as_ref().map(|_| survey(self.window.0)),
+            listing: watch.is_none() && past.is_none() || picking,
+            past: past.map(|past| (past.at(), self.query())),
+            survey: self
+                .record
+                .as_ref()
+                .map(|_| survey(self.requested_window().0)),
             watch,
             holds: self.visit.holds.clone(),
         }
@@ -54,7 +61,7 @@ impl State {
 
     fn query(&self) -> Query {
         if let Some(open) = &self.record {
-            return open.query(self.window.0);
+            return open.query(self.requested_window().0);
         }
         let previews = self.previews();
         let rows = |view: View| {
@@ -70,7 +77,7 @@ impl State {
             ..Asked::default()
         };
         Query {
-            window_ns: self.window.0,
+            window_ns: self.requested_window().0,
             procs: rows(View::Procs),
             tasks: rows(View::Tasks),
             resources: rows(View::Resources),

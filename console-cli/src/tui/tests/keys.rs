@@ -3,19 +3,33 @@
 use std::collections::BTreeSet;
 
 use super::alerts::{deadlock, futurelock};
-use super::fixture::{alarmed, attached, key, listed, press, screen, tell};
+use super::fixture::{AT, SECOND, alarmed, attached, key, listed, press, screen, tell};
 use crate::tui::keys::{KEYS, Scope, action};
 use crate::tui::message::{Effect, Message};
-use crate::tui::state::State;
+use crate::tui::state::{Past, State};
 use crate::tui::update::scopes;
 use crate::tui::view::RECORD_HINTS as HINTS;
 use crate::tui::{help, layout};
 
 #[test]
 fn no_key_has_two_meanings_where_it_works() {
-    let together: [&[Scope]; 12] = [
+    let together: [&[Scope]; 14] = [
         &[Scope::Record, Scope::Watch, Scope::Lists, Scope::All],
         &[Scope::Table, Scope::Watch, Scope::Lists, Scope::All],
+        &[
+            Scope::Record,
+            Scope::Past,
+            Scope::Watch,
+            Scope::Lists,
+            Scope::All,
+        ],
+        &[
+            Scope::Table,
+            Scope::Past,
+            Scope::Watch,
+            Scope::Lists,
+            Scope::All,
+        ],
         &[Scope::Watch, Scope::Lists, Scope::All],
         &[Scope::Picker, Scope::Lists, Scope::All],
         &[Scope::Menu],
@@ -83,6 +97,12 @@ fn hold(state: &mut State) {
     tell(state, Message::Paused(held, Ok(())));
 }
 
+/// The console shows a recording, whose state changes with the keys.
+fn rewinds(state: &mut State) {
+    let times = (0..60).map(|second| AT - (60 - second) * SECOND).collect();
+    state.link.past = Some(Past::new("x.tw", times, vec![10, 50], 30));
+}
+
 /// A console where the keys of a scope work, and do something that can be seen.
 fn console(scope: Scope) -> State {
     // Two of them, so that there is a next one.
@@ -99,6 +119,10 @@ fn console(scope: Scope) -> State {
         Scope::Table => "l",
         Scope::Lists => "j j j",
         Scope::All | Scope::Watch => "j",
+        Scope::Past => {
+            rewinds(&mut state);
+            "j"
+        }
         Scope::Picker => "0 j",
         Scope::Record => "! j",
         Scope::Menu => "s r Dn",
@@ -135,9 +159,13 @@ fn every_binding_does_something() {
                     press(&mut state, before);
                 }
             }
-            let before = (screen(&state), format!("{:?}", state.overlay));
+            let told = |state: &State| {
+                let asked = state.wanted().past.map(|(nth, _)| nth);
+                (screen(state), format!("{:?} {asked:?}", state.overlay))
+            };
+            let before = told(&state);
             let effect = tell(&mut state, Message::Key(*pressed));
-            let after = (screen(&state), format!("{:?}", state.overlay));
+            let after = told(&state);
             assert!(
                 effect.is_some() || before != after,
                 "{} ({pressed:?}) does nothing",

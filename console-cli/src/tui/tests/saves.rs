@@ -25,7 +25,7 @@ fn read(file: &File) -> Saved {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("saved.json");
     std::fs::write(&path, &file.text).unwrap();
-    Saved::read(path.to_str().unwrap()).unwrap()
+    Saved::read(path.to_str().unwrap(), None).unwrap()
 }
 
 #[test]

@@ -30,7 +30,7 @@ impl Stage {
         let (sender, inbox) = channel(64);
         Self {
             folder,
-            source: Source::new(sender, Duration::from_millis(100)),
+            source: Source::new(sender, Duration::from_millis(100), None),
             inbox,
             survey: None,
         }
@@ -58,6 +58,7 @@ impl Stage {
         let peer = Peer { pid: None, target };
         self.source.follow(Wanted {
             watch: Some((peer, query)),
+            past: None,
             survey: self.survey.clone(),
             listing: false,
             holds: Vec::new(),

@@ -34,6 +34,11 @@ pub(super) fn snapshot(state: &mut State, mut snapshot: Box<Snapshot>) {
     let (uptime_ns, pace_ns) = (snapshot.process.uptime_ns, state.pace_ns());
     state.visit.lengths.note(uptime_ns, pace_ns, rows);
     state.visit.trends.note(&snapshot);
+    if let Some(past) = &mut state.link.past {
+        past.arrived();
+        // It was asked for by a key, and is not followed by others.
+        return show(state, *snapshot);
+    }
     state.pending.held = Some(snapshot);
     state.pending.of = subject(state);
     show_held(state);
@@ -93,7 +98,8 @@ fn show(state: &mut State, mut snapshot: Snapshot) {
         .shown
         .as_ref()
         .is_some_and(|shown| shown.window_ns > 0);
-    if disarmed && counted && snapshot.procs.rows.iter().all(|row| row.polls == 0) {
+    let live = state.link.past.is_none();
+    if live && disarmed && counted && snapshot.procs.rows.iter().all(|row| row.polls == 0) {
         // The tables end where accounting was disarmed: the last values stay.
         if let Some(shown) = &mut state.shown {
             shown.process = snapshot.process;
@@ -153,7 +159,7 @@ pub(super) fn listed(state: &mut State, listed: Vec<Listed>) {
         state.overlay,
         Some(Overlay::Picker(_) | Overlay::Command(_))
     );
-    if state.link.peer.is_none() && !picking {
+    if !state.has_subject() && !picking {
         match listed.as_slice() {
             [] => {}
             [only] => attach(state, only.peer.clone()),
@@ -192,6 +198,7 @@ pub(super) fn attach(state: &mut State, peer: Peer) {
     }
     state.link = Watched {
         peer: Some(peer),
+        past: None,
         data_ns: state.now.mono_ns,
         pace_ns: 0,
         tries: 0,

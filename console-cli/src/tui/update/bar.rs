@@ -14,7 +14,7 @@ use crate::tui::state::{HelpPage, Listed, Overlay, Peer, State, Typed, typed};
 
 /// Opens the empty command line.
 pub(super) fn open(state: &mut State) {
-    if state.link.peer.is_some() {
+    if state.has_subject() {
         // The list was not updated meanwhile; it is requested from now on.
         state.listed = None;
     }
@@ -118,6 +118,9 @@ fn run(state: &mut State, line: &str) -> Result<Option<Effect>, String> {
             set_filter(state, word.to_owned());
         }
         Does::Window => {
+            if state.link.past.is_some() {
+                return Err(super::past::ONE_WINDOW.to_owned());
+            }
             state.window = args::window(word).map_err(|fault| format!("window takes {fault}"))?;
         }
         Does::Theme => {
@@ -150,6 +153,7 @@ fn press(state: &mut State, name: &str, action: Action) -> Result<Option<Effect>
     let place = match bound.find(|binding| commands::is_console(binding.scope)) {
         Some(binding) if binding.scope == Scope::Table => "in tables",
         Some(binding) if binding.scope == Scope::Record => "in records",
+        Some(binding) if binding.scope == Scope::Past => "in recordings",
         _ => "while a process is watched",
     };
     Err(format!("{name} works only {place}"))

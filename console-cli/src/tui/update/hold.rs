@@ -202,7 +202,7 @@ fn target(state: &State) -> PauseTarget {
 fn held(state: &State, task: u64, name: &str, paused: bool) -> PauseTarget {
     let disarmed = state.shown.as_ref().map(|shown| shown.process.accounting);
     match (&state.link.peer, state.phase()) {
-        _ if disarmed == Some(Accounting::Disarmed) => {
+        _ if disarmed == Some(Accounting::Disarmed) && state.link.past.is_none() => {
             Err("accounting is off, but a pause needs it: a arms it")
         }
         (Some(peer), Phase::Live) => Ok((
@@ -213,6 +213,7 @@ fn held(state: &State, task: u64, name: &str, paused: bool) -> PauseTarget {
             },
             paused,
         )),
+        (_, Phase::Past) => Err("this is a recording: its tasks cannot be paused or debugged"),
         _ => Err("no data from the process: tasks cannot be paused now"),
     }
 }

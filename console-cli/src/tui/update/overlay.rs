@@ -87,7 +87,7 @@ fn close(state: &mut State, overlay: Overlay, action: Action) -> Option<Effect> 
             picker::unfilter(state, picker);
         }
         // Without a process there is nothing below the list.
-        Overlay::Picker(_) if state.link.peer.is_none() => {
+        Overlay::Picker(_) if !state.has_subject() => {
             if action == Action::Quit {
                 return hold::leave(state);
             }
@@ -103,7 +103,7 @@ fn close(state: &mut State, overlay: Overlay, action: Action) -> Option<Effect> 
 pub(super) fn closed(state: &mut State) {
     state.overlay = None;
     let several = state.listed.as_ref().is_some_and(|listed| listed.len() > 1);
-    if state.link.peer.is_none() && several {
+    if !state.has_subject() && several {
         picker::open(state);
     }
 }

@@ -15,9 +15,9 @@ pub(super) fn save(state: &mut State, file: Option<&str>) -> Option<Effect> {
         state.notice = Some("there is nothing to save yet".to_owned());
         return None;
     }
-    if matches!(state.phase(), Phase::Live) && state.pending.frozen_ns.is_none() {
+    if matches!(state.phase(), Phase::Live | Phase::Past) && state.pending.frozen_ns.is_none() {
         state.notice = Some("requesting the whole snapshot".to_owned());
-        let query = Box::new(whole(state.window.0));
+        let query = Box::new(whole(state.requested_window().0));
         return Some(Effect::Fetch { query, file });
     }
     let at_hand = at_hand(state)?;

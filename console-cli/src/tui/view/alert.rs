@@ -151,6 +151,15 @@ pub(super) fn advice(state: &State) -> Option<(String, String)> {
                 format!(" Do: {first}{tries}; 0 picks another process)"),
             ))
         }
+        Phase::Past if shown.process.accounting == Accounting::Disarmed => {
+            let since = state
+                .now
+                .time_of_day(shown.process.accounting_since_unix_ns);
+            Some((
+                format!(" Accounting was disarmed at {since}. The tables show values until then."),
+                " Nothing to do: this is a recording.".to_owned(),
+            ))
+        }
         _ if shown.process.accounting == Accounting::Disarmed => {
             let since = state
                 .now

@@ -56,6 +56,10 @@ fn looking(state: &State) -> Words {
 }
 
 fn connecting(state: &State) -> Words {
+    if let Some(past) = &state.link.past {
+        let title = format!("  reading {}", past.name);
+        return (title, String::new(), String::new(), String::new());
+    }
     let whom = state
         .link
         .peer

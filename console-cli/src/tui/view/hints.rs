@@ -6,7 +6,7 @@ use ratatui::text::Line;
 use turbowish_model::snapshot::Accounting;
 
 use super::put;
-use crate::tui::keys::{KEYS, PAUSE_HINT, Scope};
+use crate::tui::keys::{KEYS, LIVE_HINTS, PAUSE_HINT, Scope};
 use crate::tui::record::RecordRow;
 use crate::tui::state::{State, View};
 use crate::tui::update;
@@ -71,6 +71,7 @@ pub(super) fn line(state: &State, width: usize) -> String {
         .filter(|binding| !(picking && binding.label == "0"))
         .filter_map(|binding| binding.hint)
         .filter(|hint| *hint != PAUSE_HINT || state.view == View::Tasks)
+        .filter(|hint| state.link.past.is_none() || !LIVE_HINTS.contains(hint))
         .map(|hint| {
             if hint == "a arm" && armed {
                 "a disarm"

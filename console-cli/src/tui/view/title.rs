@@ -7,8 +7,12 @@ use turbowish_model::snapshot::units::{self, SECOND};
 use turbowish_model::snapshot::{Accounting, Snapshot};
 
 use super::{put, text};
+use crate::recording::before_end;
 use crate::theme::Role;
-use crate::tui::state::{PeerState, Phase, State, Window};
+use crate::tui::state::{Past, PeerState, Phase, State, Window};
+
+/// Columns of the name of a recording.
+const LONGEST_NAME: usize = 24;
 
 pub(super) fn draw(state: &State, frame: &mut Frame<'_>, area: Rect) {
     let Some(shown) = &state.shown else { return };
@@ -87,6 +91,9 @@ fn process(state: &State, shown: &Snapshot, out: Left) -> Line<'static> {
 fn freshness(state: &State, shown: &Snapshot, out: Left) -> Line<'static> {
     let style = |role| state.look.palette.style(role);
     let clock = state.now.time_of_day(shown.at_unix_ns);
+    if let Some(past) = &state.link.past {
+        return recorded(state, past, &clock, out);
+    }
     let window = Span::raw(match out < Left::Window {
         true => format!("window {}  ", window(state, shown)),
         false => String::new(),
@@ -114,6 +121,23 @@ fn freshness(state: &State, shown: &Snapshot, out: Left) -> Line<'static> {
         _ => Span::styled(live(state), style(Role::Live)),
     };
     with_clock(badge, format!("  {clock}"))
+}
+
+/// `x.tw  17:04:31  -12.3 s  (state 48 of 60)`
+fn recorded(state: &State, past: &Past, clock: &str, out: Left) -> Line<'static> {
+    let before = before_end(past.before_end_ns(), state.look.glyphs.micro);
+    let badge = format!(
+        "{}  {clock}  {before}",
+        text::head(&past.name, LONGEST_NAME)
+    );
+    let mut spans = vec![Span::styled(
+        badge,
+        state.look.palette.style(Role::BadgeCalm),
+    )];
+    if out < Left::Uptime {
+        spans.push(Span::raw(format!("  ({})", past.place())));
+    }
+    Line::from(spans)
 }
 
 /// `LIVE`, or `LIVE every 3 s` if the process's interval is longer than requested.

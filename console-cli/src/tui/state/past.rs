@@ -1,0 +1,197 @@
+//! A recording on the screen: its states, and which of them is shown.
+
+use turbowish_model::snapshot::units::SECOND;
+
+/// A recording, as far as the screen needs to know it. Its states are read one at a time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Past {
+    /// The name of the file, without its folder.
+    pub(crate) name: String,
+    /// When the states were, in nanoseconds since 1970, in the order of the recording.
+    times: Vec<u64>,
+    /// Number of states that were due before each of them and were not recorded.
+    lost: Vec<u32>,
+    /// The numbers of the states in which an alert begins, ascending.
+    alerts: Vec<usize>,
+    /// The number of the requested state.
+    at: usize,
+    /// The number of the displayed state.
+    shown: usize,
+}
+
+/// A way through a recording.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Leap {
+    /// To the next state, or to the one before.
+    State,
+    /// By ten seconds, and by one state at least.
+    TenSeconds,
+    /// To a state in which an alert begins.
+    Alert,
+}
+
+impl Past {
+    /// A recording whose state of that number is to be shown.
+    pub(crate) fn new(name: &str, times: Vec<u64>, alerts: Vec<usize>, at: usize) -> Self {
+        Self {
+            name: name.rsplit('/').next().unwrap_or(name).to_owned(),
+            times,
+            lost: Vec::new(),
+            alerts,
+            at,
+            shown: at,
+        }
+    }
+
+    /// The same recording, with the number of states that were lost before each one.
+    pub(crate) fn with_lost(self, lost: Vec<u32>) -> Self {
+        Self { lost, ..self }
+    }
+
+    /// Number of states that were due before the requested one and were not recorded.
+    pub(crate) fn lost(&self) -> u32 {
+        self.lost.get(self.at).copied().unwrap_or(0)
+    }
+
+    /// The number of the requested state.
+    pub(crate) fn at(&self) -> usize {
+        self.at
+    }
+
+    /// The requested state has arrived.
+    pub(crate) fn arrived(&mut self) {
+        self.shown = self.at;
+    }
+
+    /// The requested state cannot be read: the displayed one stays.
+    pub(crate) fn stay(&mut self) {
+        self.at = self.shown;
+    }
+
+    /// Requests the last state.
+    pub(crate) fn end(&mut self) {
+        self.at = self.last();
+    }
+
+    fn last(&self) -> usize {
+        self.times.len().saturating_sub(1)
+    }
+
+    /// Requests another state.
+    ///
+    /// # Errors
+    /// There is none in this direction.
+    pub(crate) fn leap(&mut self, leap: Leap, forward: bool) -> Result<(), &'static str> {
+        let next = match leap {
+            Leap::State => self.beside(forward),
+            Leap::TenSeconds => self.ten_seconds(forward),
+            Leap::Alert => self.alert(forward),
+        };
+        self.at = next.ok_or(match (leap, forward) {
+            (Leap::Alert, true) => "no alert begins after this state",
+            (Leap::Alert, false) => "no alert begins before this state",
+            (_, true) => "this is the last state of the recording",
+            (_, false) => "this is the first state of the recording",
+        })?;
+        Ok(())
+    }
+
+    fn beside(&self, forward: bool) -> Option<usize> {
+        let next = match forward {
+            true => self.at.checked_add(1)?,
+            false => self.at.checked_sub(1)?,
+        };
+        (next < self.times.len()).then_some(next)
+    }
+
+    fn ten_seconds(&self, forward: bool) -> Option<usize> {
+        let beside = self.beside(forward)?;
+        let now = *self.times.get(self.at)?;
+        let mut others = self.times.iter();
+        Some(if forward {
+            let to = now.saturating_add(10 * SECOND);
+            let last = others.rposition(|time| *time <= to).unwrap_or(beside);
+            last.max(beside)
+        } else {
+            let to = now.saturating_sub(10 * SECOND);
+            let first = others.position(|time| *time >= to).unwrap_or(beside);
+            first.min(beside)
+        })
+    }
+
+    fn alert(&self, forward: bool) -> Option<usize> {
+        let mut alerts = self.alerts.iter().copied();
+        match forward {
+            true => alerts.find(|nth| *nth > self.at),
+            false => alerts.rfind(|nth| *nth < self.at),
+        }
+    }
+
+    /// How long before the end the displayed state was, in nanoseconds.
+    pub(crate) fn before_end_ns(&self) -> u64 {
+        let time = |nth: usize| self.times.get(nth).copied().unwrap_or(0);
+        time(self.last()).saturating_sub(time(self.shown))
+    }
+
+    /// `state 48 of 60`
+    pub(crate) fn place(&self) -> String {
+        format!("state {} of {}", self.shown + 1, self.times.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Leap, Past};
+    use turbowish_model::snapshot::units::SECOND;
+
+    #[test]
+    fn leaps_end_at_the_ends() {
+        let times = [0, 1, 2, 3, 9, 13, 14, 40].map(|second| second * SECOND);
+        let mut past = Past::new("a/x.tw", times.to_vec(), vec![2, 5], 7);
+        let mut check = |leap, forward, expected: Result<usize, &str>| {
+            let told = past.leap(leap, forward).map(|()| past.at());
+            assert_eq!(told, expected, "{leap:?} {forward}");
+        };
+        check(
+            Leap::State,
+            true,
+            Err("this is the last state of the recording"),
+        );
+        check(Leap::State, false, Ok(6));
+        check(Leap::State, true, Ok(7));
+        // There is no state within ten seconds: the one beside it.
+        check(Leap::TenSeconds, false, Ok(6));
+        check(Leap::TenSeconds, false, Ok(4));
+        check(Leap::TenSeconds, false, Ok(0));
+        check(
+            Leap::TenSeconds,
+            false,
+            Err("this is the first state of the recording"),
+        );
+        check(Leap::TenSeconds, true, Ok(4));
+        check(Leap::TenSeconds, true, Ok(6));
+        check(Leap::TenSeconds, true, Ok(7));
+        check(Leap::Alert, true, Err("no alert begins after this state"));
+        check(Leap::Alert, false, Ok(5));
+        check(Leap::Alert, false, Ok(2));
+        check(Leap::Alert, false, Err("no alert begins before this state"));
+        check(Leap::Alert, true, Ok(5));
+        past.end();
+        assert_eq!((past.at(), &*past.place()), (7, "state 8 of 8"));
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_not_shown() {
+        let mut past = Past::new("x.tw", vec![0, 10 * SECOND], Vec::new(), 1);
+        past.leap(Leap::State, false).unwrap();
+        assert_eq!(past.before_end_ns(), 0);
+        past.stay();
+        assert_eq!((past.at(), &*past.place()), (1, "state 2 of 2"));
+        past.leap(Leap::State, false).unwrap();
+        past.arrived();
+        assert_eq!(
+            (past.before_end_ns(), &*past.place()),
+            (10 * SECOND, "state 1 of 2")
+        );
+    }
+}

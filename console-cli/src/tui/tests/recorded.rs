@@ -1,0 +1,261 @@
+//! A recording on the screen: steps, the title, and what works only in a process.
+
+use std::io::Cursor;
+use std::time::Duration;
+
+use tokio::sync::mpsc::channel;
+use turbowish_model::query::{Query, RECORDED_WINDOW_NS, Rows};
+use turbowish_model::snapshot::{Accounting, Snapshot};
+use turbowish_recording::{Compression, Reader, Writer};
+
+use super::alerts::deadlock;
+use super::fixture::{AT, SECOND, arrives, key, kv, listed, looking, press, screen, tell, with};
+use super::screens::{LARGE, SMALL, check};
+use crate::recording::Recording;
+use crate::tui::message::{Effect, Message};
+use crate::tui::source::Source;
+use crate::tui::state::{Past, Phase, State, Wanted};
+
+/// The server so many seconds before the end, with a deadlock in the last ten seconds.
+fn state_before(seconds: u64) -> Snapshot {
+    let mut state = match seconds {
+        0..10 => with(vec![deadlock()]),
+        _ => kv(),
+    };
+    state.at_unix_ns = AT - seconds * SECOND;
+    state.process.uptime_ns -= seconds * SECOND;
+    state
+}
+
+/// A console that shows the last of 60 states, a second apart.
+fn rewound(size: (u16, u16)) -> State {
+    let mut state = looking(size);
+    let times = (0..60).map(|nth| AT - (59 - nth) * SECOND).collect();
+    state.link.past = Some(Past::new("runs/x.tw", times, vec![20, 50], 59));
+    assert_eq!(state.phase(), Phase::Connecting);
+    arrives(&mut state, state_before(0));
+    state
+}
+
+/// The number of the state that the console asks for.
+fn asked(state: &State) -> Option<usize> {
+    state.wanted().past.map(|(nth, _)| nth)
+}
+
+/// Presses keys; after each one the state arrives that it asks for.
+fn step(state: &mut State, names: &str) {
+    for name in names.split(' ') {
+        let before = asked(state);
+        tell(state, Message::Key(key(name)));
+        if let Some(nth) = asked(state).filter(|_| asked(state) != before) {
+            arrives(state, state_before(59 - nth as u64));
+        }
+    }
+}
+
+#[test]
+fn screens() {
+    for size in [SMALL, LARGE] {
+        let mut state = rewound(size);
+        check("recorded", &state);
+        step(&mut state, "{ [ [");
+        check("recorded_before", &state);
+        step(&mut state, ". !");
+        check("recorded_alert", &state);
+        let mut state = rewound(size);
+        press(&mut state, "?");
+        check("recorded_help", &state);
+        let mut empty = looking(size);
+        empty.link.past = Some(Past::new("x.tw", vec![AT], Vec::new(), 0));
+        check("recorded_opening", &empty);
+    }
+}
+
+#[test]
+fn keys_step_and_the_title_says_where() {
+    let mut state = rewound(SMALL);
+    let mut check = |keys: &str, nth: usize, title: &str| {
+        step(&mut state, keys);
+        assert_eq!(asked(&state), Some(nth), "{keys}");
+        let text = screen(&state);
+        let line = text.lines().next().unwrap_or_default();
+        assert!(line.ends_with(title), "{keys}: {line}");
+    };
+    check("[", 58, "x.tw  17:04:30  -1.00 s  (state 59 of 60)");
+    check("{", 48, "x.tw  17:04:20  -11.0 s  (state 49 of 60)");
+    check("]", 49, "x.tw  17:04:21  -10.0 s  (state 50 of 60)");
+    check(")", 50, "x.tw  17:04:22  -9.00 s  (state 51 of 60)");
+    check("( (", 20, "x.tw  17:03:52  -39.0 s  (state 21 of 60)");
+    check("}", 30, "x.tw  17:04:02  -29.0 s  (state 31 of 60)");
+    check(".", 59, "x.tw  17:04:31  -0 s  (state 60 of 60)");
+    check("]", 59, "x.tw  17:04:31  -0 s  (state 60 of 60)");
+    let notice = state.notice.clone();
+    assert_eq!(
+        notice.as_deref(),
+        Some("this is the last state of the recording")
+    );
+}
+
+/// A gap is told at the state behind it, whichever way one comes.
+#[test]
+fn lost_states_are_told() {
+    let mut state = rewound(SMALL);
+    let mut lost = vec![0; 60];
+    (lost[57], lost[56]) = (3, 1);
+    state.link.past = state.link.past.take().map(|past| past.with_lost(lost));
+    for (key, expected) in [
+        ("[", None),
+        (
+            "[",
+            Some("3 states were due before this one, and were not recorded"),
+        ),
+        (
+            "[",
+            Some("1 state was due before this one, and was not recorded"),
+        ),
+        ("[", None),
+        ("}", None),
+        ("(", None),
+    ] {
+        step(&mut state, key);
+        assert_eq!(state.visit.news.as_deref(), expected, "{key}");
+    }
+}
+
+/// A state is shown as soon as it comes, although a key was pressed just before.
+#[test]
+fn a_step_shows_all_of_that_instant() {
+    let mut state = rewound(SMALL);
+    assert_eq!(state.alerts().count(), 1);
+    step(&mut state, "{");
+    assert_eq!(state.alerts().count(), 0);
+    assert_eq!(
+        state.shown.as_ref().map(|shown| shown.at_unix_ns),
+        Some(AT - 10 * SECOND)
+    );
+    // The present of one instant is not kept for another one that was disarmed.
+    let mut disarmed = state_before(11);
+    disarmed.process.accounting = Accounting::Disarmed;
+    disarmed.procs.rows.clear();
+    disarmed.procs.total = 0;
+    press(&mut state, "[");
+    arrives(&mut state, disarmed);
+    assert_eq!(state.tables.procs.rows().len(), 0);
+}
+
+#[test]
+fn a_state_that_cannot_be_read_leaves_the_one_before() {
+    let mut state = rewound(SMALL);
+    press(&mut state, "{");
+    let told = "the chunk at byte 77: it cannot be decompressed";
+    tell(&mut state, Message::Unread(told.to_owned()));
+    assert_eq!(asked(&state), Some(59));
+    assert_eq!(state.notice.as_deref(), Some(told));
+    assert!(screen(&state).contains("(state 60 of 60)"));
+}
+
+#[test]
+fn what_needs_a_process_says_so() {
+    for (keys, expected) in [
+        ("w", "a recording has the sums of 10 s"),
+        ("Space", "a recorded state stands still"),
+        ("a", "this is a recording: there is no process"),
+        ("2 p", "this is a recording: its tasks cannot be paused"),
+        ("2 D", "this is a recording: its tasks cannot be paused"),
+    ] {
+        let mut state = rewound(SMALL);
+        assert_eq!(press(&mut state, keys), None, "{keys}");
+        let notice = state.notice.clone().unwrap_or_default();
+        assert!(notice.starts_with(expected), "{keys}: {notice}");
+        assert!(state.overlay.is_none() && state.pending.frozen_ns.is_none());
+    }
+}
+
+#[test]
+fn it_is_saved_from_the_recording_in_the_recorded_window() {
+    let mut state = rewound(SMALL);
+    state.window = crate::args::Window(None);
+    let effect = press(&mut state, "S");
+    let Some(Effect::Fetch { query, .. }) = effect else {
+        panic!("{effect:?}");
+    };
+    assert_eq!(query.window_ns, Some(RECORDED_WINDOW_NS));
+    let (_, query) = state.wanted().past.unwrap();
+    assert_eq!(query.window_ns, Some(RECORDED_WINDOW_NS));
+}
+
+/// Processes are listed for nothing but the list of processes, and one of them is watched only if
+/// it is chosen.
+#[test]
+fn a_process_can_be_chosen_instead() {
+    let mut state = rewound(SMALL);
+    assert!(!state.wanted().listing && state.wanted().watch.is_none());
+    tell(&mut state, Message::Listed(vec![listed(4242, |_| ())]));
+    assert_eq!(state.phase(), Phase::Past);
+    press(&mut state, "0");
+    assert!(state.wanted().listing);
+    press(&mut state, "Esc");
+    assert_eq!(state.phase(), Phase::Past);
+    press(&mut state, "0 Enter");
+    let wanted = state.wanted();
+    assert!(wanted.watch.is_some() && wanted.past.is_none());
+}
+
+/// A recording of these states, in memory.
+fn recording(states: &[Snapshot]) -> Recording {
+    let mut writer = Writer::begin(Vec::new(), Compression::Deflate).unwrap();
+    for state in states {
+        writer.state(state, 0).unwrap();
+    }
+    let bytes = Cursor::new(writer.end().unwrap());
+    Recording::of(
+        "x.tw".to_owned(),
+        Reader::open(Box::new(bytes) as _).unwrap(),
+    )
+    .unwrap()
+}
+
+/// The source reads the state that is wanted, as it was recorded, and with the rows that are
+/// wanted.
+#[tokio::test]
+async fn the_source_reads_states() {
+    let states: Vec<Snapshot> = (0..3).rev().map(state_before).collect();
+    let (sender, mut inbox) = channel(64);
+    let recorded = Some(recording(&states));
+    let mut source = Source::new(sender, Duration::from_secs(1), recorded);
+    let query = |window_ns| Query {
+        window_ns,
+        procs: Some(Rows {
+            filter: "snapshot::write".to_owned(),
+            ..Rows::default()
+        }),
+        ..Query::default()
+    };
+    for nth in [2, 0, 1] {
+        source.follow(Wanted {
+            past: Some((nth, query(Some(RECORDED_WINDOW_NS)))),
+            survey: Some(query(Some(RECORDED_WINDOW_NS))),
+            ..Wanted::default()
+        });
+        let survey = inbox.recv().await.unwrap();
+        assert!(matches!(survey.message, Message::Survey(_)));
+        let told = inbox.recv().await.unwrap();
+        assert!(source.is_current(&told));
+        let Message::Snapshot(snapshot) = told.message else {
+            panic!("{:?}", told.message);
+        };
+        assert_eq!(snapshot.at_unix_ns, states[nth].at_unix_ns);
+        assert_eq!(snapshot.process, states[nth].process);
+        let names: Vec<&str> = snapshot.procs.rows.iter().map(|row| &*row.proc).collect();
+        assert_eq!(names, ["kv::snapshot::write"]);
+    }
+    source.follow(Wanted {
+        past: Some((1, query(None))),
+        ..Wanted::default()
+    });
+    let told = inbox.recv().await.unwrap().message;
+    assert!(
+        matches!(&told, Message::Unread(why) if why.contains("no other window")),
+        "{told:?}"
+    );
+}
