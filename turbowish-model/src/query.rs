@@ -29,6 +29,15 @@ use crate::snapshot::units::SECOND;
 /// The longest window that can be requested, in nanoseconds: the length of the kept history.
 pub const LONGEST_WINDOW_NS: u64 = 60 * SECOND;
 
+/// The window of a recorded state, in nanoseconds: that with which a console opens.
+pub const RECORDED_WINDOW_NS: u64 = 10 * SECOND;
+
+/// The most rows of a table in a recorded state, except for tasks.
+pub const RECORDED_ROWS: u32 = 2_000;
+
+/// The most tasks in a recorded state, the worst ones; all others are in groups by their root.
+pub const RECORDED_TASKS: u32 = 500;
+
 macro_rules! query {
     ($($(#[doc = $about:literal])+ $field:ident: $table:ident, $row:ty, $page:ident;)+) => {
         /// A request for one snapshot. A table that is `None` is not requested; alerts are sent in
@@ -63,6 +72,27 @@ macro_rules! query {
 crate::tables!(query);
 
 impl Query {
+    /// What a recorded state has: every table, in its own order, so that the worst rows are in it.
+    #[must_use]
+    pub fn recorded() -> Self {
+        let mut query = Self {
+            window_ns: Some(RECORDED_WINDOW_NS),
+            ..Self::default()
+        };
+        for table in Table::ALL {
+            *query.rows_mut(*table) = Some(Rows {
+                limit: RECORDED_ROWS,
+                ..Rows::default()
+            });
+        }
+        query.tasks = Some(Rows {
+            limit: RECORDED_TASKS,
+            group: String::from("root"),
+            ..Rows::default()
+        });
+        query
+    }
+
     /// Total length of all filter texts, in bytes: a bound on the cost per row.
     #[must_use]
     pub fn filter_len(&self) -> usize {
@@ -88,4 +118,21 @@ pub struct Rows {
     /// Grouping of tasks, a word of [`TASK_GROUPINGS`]: if there are more tasks than the limit,
     /// each group's sums are returned too. Empty for no grouping.
     pub group: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Query, Selection};
+    use crate::snapshot::Table;
+
+    #[test]
+    fn the_recorded_query_asks_for_every_table_and_is_sound() {
+        let query = Query::recorded();
+        for table in Table::ALL {
+            let rows = query.rows(*table).expect("every table is recorded");
+            assert!(rows.limit > 0 && rows.filter.is_empty(), "{table:?}");
+        }
+        assert_eq!(query.tasks.as_ref().map(|rows| &*rows.group), Some("root"));
+        Selection::parse(&query).expect("a sound query");
+    }
 }
