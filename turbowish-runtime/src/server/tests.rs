@@ -748,8 +748,8 @@ mod later {
     use turbowish_wire::PROTOCOL;
     use turbowish_wire::proto::turbowish_server::{Turbowish, TurbowishServer};
     use turbowish_wire::proto::{
-        ControlReply, ControlRequest, HelloReply, HelloRequest, Process, Query, Snapshot,
-        WatchRequest,
+        ControlReply, ControlRequest, HelloReply, HelloRequest, PastReply, PastRequest, Process,
+        Query, Snapshot, WatchRequest,
     };
 
     struct Later;
@@ -787,6 +787,15 @@ mod later {
             &self,
             _: Request<WatchRequest>,
         ) -> Result<Response<Self::WatchStream>, Status> {
+            absent()
+        }
+
+        type PastStream = tokio_stream::Empty<Result<PastReply, Status>>;
+
+        async fn past(
+            &self,
+            _: Request<PastRequest>,
+        ) -> Result<Response<Self::PastStream>, Status> {
             absent()
         }
 
