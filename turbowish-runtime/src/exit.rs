@@ -20,6 +20,7 @@ use turbowish_model::query::{Query, Rows};
 use turbowish_model::snapshot::report;
 use turbowish_model::snapshot::{Snapshot, Table};
 
+pub(crate) use self::place::with_pid;
 use self::watched::{Step, Steps};
 use crate::lock::lock;
 use crate::log::{say, tell};

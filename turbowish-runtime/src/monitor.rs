@@ -12,6 +12,8 @@ mod cpu_time;
 mod heartbeat;
 mod idle;
 mod losses;
+#[cfg(feature = "server")]
+mod news;
 mod overhead;
 #[cfg(feature = "server")]
 mod pauses;

@@ -19,7 +19,7 @@ const NAMES: u32 = 100;
 const PART: usize = 1 << 20;
 
 /// Replaces each `%p` in the path with the process ID.
-pub(super) fn with_pid(path: &Path) -> PathBuf {
+pub(crate) fn with_pid(path: &Path) -> PathBuf {
     match path.to_str() {
         Some(text) => text.replace("%p", &std::process::id().to_string()).into(),
         None => path.to_owned(),

@@ -13,6 +13,7 @@ use turbowish_model::sorting;
 
 use super::cost::Series;
 use super::idle::IdleWaits;
+use super::news::AlertNews;
 use super::registry::Registry;
 use super::situation::crowd::Crowd;
 use super::situation::{Scout, SituationBuilder, claims};
@@ -30,6 +31,7 @@ pub(super) struct AlertWatch {
     detector: Detector,
     scout: Scout,
     alerts: Vec<Alert>,
+    pub(super) news: AlertNews,
     pace: ScanPace,
     idle: IdleWaits,
     pub(super) uses: Series,
@@ -244,7 +246,8 @@ impl AlertWatch {
             long_ns: self.detector.limits().get(Limit::LongPollWarn),
         });
         self.uses.tick(totals.at, self.scout.used());
-        self.alerts = self.detector.scan(&situation);
+        let before = std::mem::replace(&mut self.alerts, self.detector.scan(&situation));
+        self.news.compare(&before, &self.alerts);
         let took = cpu_time::used().saturating_sub(used);
         self.pace.next(begun, took);
     }
