@@ -6,9 +6,11 @@
 
 mod filters;
 mod messages;
+mod recording;
 
 pub use self::filters::filters;
 pub use self::messages::messages;
+pub use self::recording::recording;
 pub use cargo_turbowish::fuzzing::annotate;
 pub use turbowish_cli::fuzzing::reports;
 
@@ -16,9 +18,10 @@ pub use turbowish_cli::fuzzing::reports;
 pub type Target = fn(&[u8]);
 
 /// All targets, by the names of their corpora.
-pub const TARGETS: [(&str, Target); 4] = [
+pub const TARGETS: [(&str, Target); 5] = [
     ("filters", filters),
     ("messages", messages),
+    ("recording", recording),
     ("reports", reports),
     ("annotate", annotate),
 ];

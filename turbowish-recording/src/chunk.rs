@@ -122,19 +122,30 @@ impl ChunkHeader {
 /// [`LARGEST_BODY`].
 #[must_use]
 pub fn encode(kind: ChunkKind, at_unix_ns: u64, lost: u32, body: &[u8]) -> Option<Vec<u8>> {
-    let len = u32::try_from(body.len()).ok();
-    let header = ChunkHeader {
-        kind,
-        deflated: false,
-        len: len.filter(|_| body.len() <= LARGEST_BODY)?,
-        lost,
-        at_unix_ns,
-        crc: crc32fast::hash(body),
-    };
+    let header = header_of(kind, false, at_unix_ns, lost, body)?;
     let mut chunk = Vec::with_capacity(HEADER_BYTES + body.len());
     chunk.extend_from_slice(&header.bytes());
     chunk.extend_from_slice(body);
     Some(chunk)
+}
+
+/// The header of a body. `None` if the body is longer than [`LARGEST_BODY`].
+pub(crate) fn header_of(
+    kind: ChunkKind,
+    deflated: bool,
+    at_unix_ns: u64,
+    lost: u32,
+    body: &[u8],
+) -> Option<ChunkHeader> {
+    let len = u32::try_from(body.len()).ok();
+    Some(ChunkHeader {
+        kind,
+        deflated,
+        len: len.filter(|_| body.len() <= LARGEST_BODY)?,
+        lost,
+        at_unix_ns,
+        crc: crc32fast::hash(body),
+    })
 }
 
 #[cfg(test)]

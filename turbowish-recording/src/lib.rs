@@ -3,10 +3,40 @@
 //! A recording is a file header and then *chunks*. Each chunk stands alone: it has its length, its
 //! time and checksums, so a reader skips what is damaged or unknown and goes on with the next one.
 //! The format is described in `docs/recording.md`.
+//!
+//! ```
+//! use std::io::Cursor;
+//! use turbowish_model::snapshot::Snapshot;
+//! use turbowish_recording::{Compression, Reader, Writer};
+//!
+//! let mut writer = Writer::begin(Vec::new(), Compression::Deflate)?;
+//! let state = Snapshot { at_unix_ns: 7, ..Snapshot::default() };
+//! writer.state(&state, 0)?;
+//! let mut reader = Reader::open(Cursor::new(writer.end()?))?;
+//! assert_eq!(reader.states()[0].at_unix_ns, 7);
+//! assert_eq!(reader.snapshot(0)?, state);
+//! # Ok::<(), turbowish_recording::RecordingError>(())
+//! ```
 
 mod chunk;
+#[cfg(feature = "read")]
+mod error;
+#[cfg(feature = "read")]
+mod reader;
+#[cfg(feature = "read")]
+mod skim;
+#[cfg(feature = "read")]
+mod writer;
 
 pub use chunk::{
     ChunkHeader, ChunkKind, FILE_HEADER, FILE_MAGIC, FORMAT_VERSION, HEADER_BYTES, LARGEST_BODY,
     MARKER, encode,
 };
+#[cfg(feature = "read")]
+pub use error::{BodyFault, RecordingError};
+#[cfg(feature = "read")]
+pub use reader::Reader;
+#[cfg(feature = "read")]
+pub use skim::{Damage, LARGEST_INDEX, MarkEntry, StateEntry};
+#[cfg(feature = "read")]
+pub use writer::{Compression, Writer};

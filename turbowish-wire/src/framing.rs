@@ -87,6 +87,14 @@ pub fn message<M: Message + Weighed + Default>(frame: &[u8]) -> Result<M, Unread
     if length != Ok(message.len()) {
         return Err(Unreadable::Length);
     }
+    decode(message)
+}
+
+/// Decodes a message that has no prefix, as a recording has it.
+///
+/// # Errors
+/// If it is not a message of this kind, or too large once decoded.
+pub fn decode<M: Message + Weighed + Default>(message: &[u8]) -> Result<M, Unreadable> {
     weigh(message, M::shape(), DECODED_LIMIT).map_err(Unreadable::Heavy)?;
     M::decode(message).map_err(Unreadable::Message)
 }

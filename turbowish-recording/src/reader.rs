@@ -1,0 +1,124 @@
+//! Reading: the list of states, and one state at a time.
+
+use std::io::{Read, Seek};
+
+use miniz_oxide::inflate::decompress_to_vec_with_limit;
+use turbowish_model::snapshot::Snapshot;
+use turbowish_wire::framing;
+use turbowish_wire::proto;
+
+use crate::skim::{Index, Input, begins, skim};
+use crate::{
+    BodyFault, Damage, FILE_HEADER, HEADER_BYTES, LARGEST_BODY, MarkEntry, RecordingError,
+    StateEntry,
+};
+
+/// A recording that was opened. It keeps the list of states, and decodes one when it is asked for.
+#[derive(Debug)]
+pub struct Reader<R> {
+    input: Input<R>,
+    index: Index,
+}
+
+impl<R: Read + Seek> Reader<R> {
+    /// Opens a file, or the bytes of one.
+    ///
+    /// # Errors
+    /// It cannot be read, is not a recording, or was written by a newer version. Damage is not an
+    /// error: see [`Self::damage`].
+    pub fn open(input: R) -> Result<Self, RecordingError> {
+        let mut input = Input::new(input)?;
+        begins(&mut input)?;
+        let index = skim(&mut input, FILE_HEADER.len() as u64)?;
+        Ok(Self { input, index })
+    }
+
+    /// Opens chunks without a file header, as a process sends them.
+    ///
+    /// # Errors
+    /// They cannot be read.
+    pub fn of_chunks(input: R) -> Result<Self, RecordingError> {
+        let mut input = Input::new(input)?;
+        let index = skim(&mut input, 0)?;
+        Ok(Self { input, index })
+    }
+
+    /// The states, in the order in which they were recorded.
+    #[must_use]
+    pub fn states(&self) -> &[StateEntry] {
+        &self.index.states
+    }
+
+    /// The marks, in the order in which they were recorded.
+    #[must_use]
+    pub fn marks(&self) -> &[MarkEntry] {
+        &self.index.marks
+    }
+
+    /// What cannot be read.
+    #[must_use]
+    pub fn damage(&self) -> Damage {
+        self.index.damage
+    }
+
+    /// The number of states that were due and were not recorded.
+    #[must_use]
+    pub fn lost(&self) -> u64 {
+        self.states()
+            .iter()
+            .map(|state| u64::from(state.lost))
+            .sum()
+    }
+
+    /// The state that shows an instant: the last one at or before it. `None` before the first one.
+    #[must_use]
+    pub fn at(&self, unix_ns: u64) -> Option<usize> {
+        let mut states = self.states().iter();
+        states.rposition(|state| state.at_unix_ns <= unix_ns)
+    }
+
+    /// Decodes a state, by its number in [`Self::states`].
+    ///
+    /// # Errors
+    /// There is none of that number, it cannot be read, or it is not a state that this version
+    /// knows.
+    pub fn snapshot(&mut self, nth: usize) -> Result<Snapshot, RecordingError> {
+        let state = self.states().get(nth);
+        let offset = state.ok_or(RecordingError::NoChunk { nth })?.offset;
+        let body = self.body(offset)?;
+        let fault = |fault| RecordingError::Body { offset, fault };
+        let message: proto::Snapshot =
+            framing::decode(&body).map_err(|why| fault(BodyFault::Message(why)))?;
+        Snapshot::try_from(message).map_err(|why| fault(BodyFault::Meaning(why)))
+    }
+
+    /// The text of a mark, by its number in [`Self::marks`].
+    ///
+    /// # Errors
+    /// There is none of that number, it cannot be read, or it is not text.
+    pub fn mark(&mut self, nth: usize) -> Result<String, RecordingError> {
+        let mark = self.marks().get(nth);
+        let offset = mark.ok_or(RecordingError::NoChunk { nth })?.offset;
+        let body = self.body(offset)?;
+        String::from_utf8(body).map_err(|_| RecordingError::Body {
+            offset,
+            fault: BodyFault::Text,
+        })
+    }
+
+    /// The body of the chunk at this place, as it was before it was compressed.
+    fn body(&mut self, offset: u64) -> Result<Vec<u8>, RecordingError> {
+        let fault = |fault| RecordingError::Body { offset, fault };
+        let header = self.input.header(offset)?;
+        let header = header.ok_or_else(|| fault(BodyFault::Changed))?;
+        let body = self.input.body(offset + HEADER_BYTES as u64, header.len)?;
+        if body.len() != header.len as usize || crc32fast::hash(&body) != header.crc {
+            return Err(fault(BodyFault::Changed));
+        }
+        match header.deflated {
+            true => decompress_to_vec_with_limit(&body, LARGEST_BODY)
+                .map_err(|_| fault(BodyFault::Deflate)),
+            false => Ok(body),
+        }
+    }
+}
