@@ -2,6 +2,7 @@
 
 mod ci;
 mod control;
+mod recover;
 mod suggested;
 mod value;
 
@@ -24,6 +25,8 @@ use self::ci::{CHECK_EXAMPLES, DIFF_EXAMPLES, TREE_EXAMPLES, WATCH_EXAMPLES};
 pub(crate) use self::ci::{CheckArgs, DiffArgs, ReportFormat, Share, TreeArgs, WatchArgs};
 use self::control::{DEBUG_EXAMPLES, PAUSE_EXAMPLES, RESUME_EXAMPLES};
 pub(crate) use self::control::{DebugArgs, DebuggerArgs, PauseArgs, TaskArgs};
+use self::recover::RECOVER_EXAMPLES;
+pub(crate) use self::recover::RecoverArgs;
 use self::suggested::{PAGE, SORT};
 pub(crate) use self::value::window;
 use self::value::{folder, interval, percentile};
@@ -74,6 +77,9 @@ pub(crate) enum Command {
     /// List your processes that run TurboWish
     #[command(after_help = "Examples:\n  turbowish ps\n  turbowish ps | grep kv")]
     Ps,
+    /// Make one file of the recording that a process has left, after a crash or a kill -9
+    #[command(after_help = RECOVER_EXAMPLES)]
+    Recover(RecoverArgs),
     /// Print procs, tasks, resources, awaits, alerts, counters, delays or slowest calls as a table,
     /// JSON or CSV; or one record
     #[command(after_help = QUERY_EXAMPLES, after_long_help = query_long_help())]

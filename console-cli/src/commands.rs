@@ -6,4 +6,5 @@ pub(crate) mod diff;
 pub(crate) mod pause;
 pub(crate) mod ps;
 pub(crate) mod query;
+pub(crate) mod recover;
 pub(crate) mod watch;

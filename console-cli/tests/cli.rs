@@ -12,6 +12,8 @@ mod hostile;
 mod monitor;
 #[cfg(feature = "demo")]
 mod pauses;
+#[cfg(feature = "demo")]
+mod recordings;
 mod scripts;
 mod stalled;
 

@@ -140,7 +140,13 @@ impl Recorder {
     fn add(&self, kind: ChunkKind, at_unix_ns: u64, body: &[u8]) {
         let (largest, lost) = {
             let mut ring = lock(&self.ring);
-            (ring.largest_body(), ring.take_lost())
+            // States count what was lost since the one before; marks do not.
+            let lost = if kind == ChunkKind::State {
+                ring.take_lost()
+            } else {
+                0
+            };
+            (ring.largest_body(), lost)
         };
         let chunk = ring::chunk(kind, at_unix_ns, lost, body);
         let Some(chunk) = chunk.filter(|_| body.len() <= largest) else {

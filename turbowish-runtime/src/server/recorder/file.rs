@@ -7,7 +7,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use turbowish_recording::{ChunkHeader, FILE_HEADER, HEADER_BYTES};
+use turbowish_recording::{ChunkHeader, ChunkKind, FILE_HEADER, HEADER_BYTES};
 use turbowish_wire::discovery;
 
 use super::super::Say;
@@ -35,7 +35,7 @@ pub(super) struct RecordFile {
     bytes: usize,
     /// A write has failed, or the recording is over: no further one is tried.
     is_over: bool,
-    /// States that are in memory and had no room here since the last chunk.
+    /// States that are in memory and had no room here since the last one.
     lost: u32,
     say: Say,
 }
@@ -62,17 +62,16 @@ impl RecordFile {
         };
         let is_bounded = matches!(self.to, RecordTo::Segments { .. });
         if is_bounded && FILE_HEADER.len() + chunk.len() > SEGMENT_BYTES {
-            // What was lost before it is lost, too, for a reader of the file.
-            self.lost = self.lost.saturating_add(header.lost).saturating_add(1);
+            if header.kind == ChunkKind::State {
+                // What was lost before it is lost, too, for a reader of the file.
+                self.lost = self.lost.saturating_add(header.lost).saturating_add(1);
+            }
             return;
         }
         let was_open = self.open.is_some();
-        match self.write(header, chunk) {
-            Ok(()) => self.lost = 0,
-            Err(error) => {
-                (self.open, self.is_over) = (None, true);
-                (self.say)(&self.reason(was_open, &error));
-            }
+        if let Err(error) = self.write(header, chunk) {
+            (self.open, self.is_over) = (None, true);
+            (self.say)(&self.reason(was_open, &error));
         }
     }
 
@@ -90,11 +89,11 @@ impl RecordFile {
                 next
             }
         };
-        if self.lost == 0 {
-            file.write_all(chunk)?;
-        } else {
-            header.lost = header.lost.saturating_add(self.lost);
+        if self.lost > 0 && header.kind == ChunkKind::State {
+            header.lost = header.lost.saturating_add(std::mem::take(&mut self.lost));
             file.write_all(&[&header.bytes(), &chunk[HEADER_BYTES..]].concat())?;
+        } else {
+            file.write_all(chunk)?;
         }
         self.bytes += chunk.len();
         self.open = Some(file);

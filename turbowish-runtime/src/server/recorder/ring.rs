@@ -21,7 +21,7 @@ pub(super) struct Ring {
     /// Bytes of all chunks, and of what they take beside.
     bytes: usize,
     budget: usize,
-    /// States that were due since the last chunk and were not recorded.
+    /// States that were due since the last one here and were not recorded.
     lost: u32,
 }
 
@@ -50,7 +50,7 @@ impl Ring {
         self.lost = self.lost.saturating_add(states);
     }
 
-    /// The number of lost states for the next chunk.
+    /// The number of lost states for the next one.
     pub(super) const fn take_lost(&mut self) -> u32 {
         std::mem::replace(&mut self.lost, 0)
     }
