@@ -12,8 +12,6 @@ mod cpu_time;
 mod heartbeat;
 mod idle;
 mod losses;
-#[cfg(feature = "server")]
-mod news;
 mod overhead;
 #[cfg(feature = "server")]
 mod pauses;

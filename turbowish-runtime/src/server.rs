@@ -194,7 +194,7 @@ pub(crate) async fn serve(source: Arc<dyn Source>, config: Config, stop: impl Fu
         () = async { tokio::join!(over_unix, over_tcp); } => {}
     }
     recording.abort();
-    recorder.end();
+    recorder.end().await;
 }
 
 /// Serves one listener forever; without one, waits forever.

@@ -1,7 +1,7 @@
 //! Settings of the program and of its environment. The environment overrides the program; a bad
 //! value costs one line on stderr.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use turbowish_model::diagnose::alert::Limits;
 
@@ -175,20 +175,41 @@ impl Environment {
             Some("1" | "on" | "yes" | "true") => settings.report = Report::Text,
             Some(path) => settings.report = Report::File(PathBuf::from(path)),
         }
-        match self.record.as_deref() {
-            None => {}
-            Some("0" | "off" | "no" | "false") => settings.record = RecordIn::Nothing,
-            Some("1" | "on" | "yes" | "true") => settings.record = RecordIn::Memory,
-            Some(path) => settings.record = RecordIn::File(PathBuf::from(path)),
-        }
-        match self.record_bytes.as_deref().map(|text| (text, bytes(text))) {
-            None => {}
-            Some((_, Some(bytes))) => settings.record_bytes = bytes,
-            Some((text, None)) => lines.push(format!(
-                "TURBOWISH_RECORD_BYTES={text} is not a number of bytes, such as 64MiB; it is ignored"
-            )),
-        }
+        let (to, budget) = (self.record.as_deref(), self.record_bytes.as_deref());
+        lines.extend(apply_recording(to, budget, settings));
         lines
+    }
+}
+
+/// Overrides the settings of the recording. Returns a line to print.
+fn apply_recording(
+    to: Option<&str>,
+    budget: Option<&str>,
+    settings: &mut Settings,
+) -> Option<String> {
+    match to {
+        None => {}
+        Some("0" | "off" | "no" | "false") => settings.record = RecordIn::Nothing,
+        Some("1" | "on" | "yes" | "true") => settings.record = RecordIn::Memory,
+        Some(path) => settings.record = RecordIn::File(PathBuf::from(path)),
+    }
+    match budget.map(|text| (text, bytes(text))) {
+        None => {}
+        Some((_, Some(bytes))) => settings.record_bytes = bytes,
+        Some((text, None)) => {
+            return Some(format!(
+                "TURBOWISH_RECORD_BYTES={text} is not a number of bytes, such as 64MiB; it is ignored"
+            ));
+        }
+    }
+    None
+}
+
+/// Replaces each `%p` in the path with the process ID.
+pub(crate) fn with_pid(path: &Path) -> PathBuf {
+    match path.to_str() {
+        Some(text) => text.replace("%p", &std::process::id().to_string()).into(),
+        None => path.to_owned(),
     }
 }
 

@@ -176,9 +176,9 @@ impl Connection {
         })
     }
 
-    /// Requests what the process has recorded from one instant to another, both in nanoseconds since
-    /// the Unix epoch, 0 for no bound. The chunks begin with the state that shows the first instant;
-    /// there are none if the process records nothing.
+    /// Requests what the process has recorded from one instant to another, both in nanoseconds
+    /// since the Unix epoch, 0 for no bound. The chunks begin with the state that shows the first
+    /// instant; there are none if the process records nothing.
     ///
     /// # Errors
     /// If the range ends before it begins, the process is of a version without a recorder, or gone.

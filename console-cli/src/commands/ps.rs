@@ -1,5 +1,5 @@
-//! `turbowish ps`: every process of this user that runs TurboWish, one per line, and those that have
-//! died and left a recording.
+//! `turbowish ps`: every process of this user that runs TurboWish, one per line, and those that
+//! have died and left a recording.
 
 use turbowish_model::query::Query;
 use turbowish_model::snapshot::column;

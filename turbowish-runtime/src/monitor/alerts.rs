@@ -1,5 +1,7 @@
 //! Alert scans of the monitor, at its own interval and independent of consoles.
 
+mod news;
+
 use std::sync::MutexGuard;
 use std::time::{Duration, Instant};
 
@@ -11,9 +13,9 @@ use turbowish_model::snapshot::AwaitRow;
 use turbowish_model::snapshot::alert::{Alert, worst_first};
 use turbowish_model::sorting;
 
+use self::news::AlertNews;
 use super::cost::Series;
 use super::idle::IdleWaits;
-use super::news::AlertNews;
 use super::registry::Registry;
 use super::situation::crowd::Crowd;
 use super::situation::{Scout, SituationBuilder, claims};
@@ -24,6 +26,7 @@ use crate::lock::lock;
 use crate::monitor::collector::ThreadNow;
 use crate::monitor::cpu_time;
 use crate::resource;
+use crate::server::News;
 
 /// State of alert detection.
 #[derive(Debug, Default)]
@@ -31,7 +34,7 @@ pub(super) struct AlertWatch {
     detector: Detector,
     scout: Scout,
     alerts: Vec<Alert>,
-    pub(super) news: AlertNews,
+    news: AlertNews,
     pace: ScanPace,
     idle: IdleWaits,
     pub(super) uses: Series,
@@ -114,6 +117,11 @@ impl Monitor {
     ) -> Vec<AwaitRow> {
         let watch = self.watch();
         assembly.awaits(&|proc, site| watch.idle.at(proc, site), name)
+    }
+
+    /// Alerts that were raised and alerts that are over, since the last call.
+    pub(super) fn alert_news(&self) -> Vec<News> {
+        self.watch().news.take()
     }
 
     /// What a scan does to find idle waits.

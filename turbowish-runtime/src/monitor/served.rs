@@ -33,7 +33,7 @@ impl Source for Monitor {
 
     fn news(&self) -> Option<Vec<News>> {
         switch::epoch()?;
-        Some(self.watch().news.take())
+        Some(self.alert_news())
     }
 
     fn set_accounting(&self, accounting: Accounting) {

@@ -14,12 +14,11 @@ use super::Monitor;
 use super::alerts::AlertWatch;
 use super::cpu_time::CpuTime;
 use super::heartbeat::HeartbeatTask;
-use crate::exit;
 use crate::hot::{pause, thread};
 use crate::lock::lock;
 use crate::log::say;
 use crate::server::{self, Config, RecordConfig, Source};
-use crate::settings::{RecordIn, Settings};
+use crate::settings::{RecordIn, Settings, with_pid};
 
 /// Interval of the history's ticks.
 const TICK: Duration = Duration::from_millis(250);
@@ -71,8 +70,8 @@ fn record(settings: &Settings) -> Option<RecordConfig> {
         RecordIn::Nothing => return None,
         RecordIn::Memory => None,
         RecordIn::File(path) => {
-            let path = exit::with_pid(path);
-            Some(std::path::absolute(&path).unwrap_or(path))
+            let path = with_pid(path);
+            Some(std::env::current_dir().unwrap_or_default().join(path))
         }
     };
     Some(RecordConfig {

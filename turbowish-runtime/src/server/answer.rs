@@ -1,7 +1,7 @@
 //! Answers: they leave as the connection takes them, and count on its account until then.
 //!
-//! Each snapshot of a stream is encoded when there is room for it, into memory of its own size. Each
-//! chunk of a recording is taken from where it is kept, when there is room for it.
+//! Each snapshot of a stream is encoded when there is room for it, into memory of its own size.
+//! Each chunk of a recording is taken from where it is kept, when there is room for it.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

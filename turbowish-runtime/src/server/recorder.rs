@@ -12,7 +12,7 @@ mod tests;
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, TryLockError};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -29,6 +29,9 @@ use self::schedule::Schedule;
 use super::worker::Worker;
 use super::{Config, News, Source, lock};
 
+/// Maximum time for which the end of the process waits for a write.
+const PATIENCE: Duration = Duration::from_secs(1);
+
 /// What is recorded, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RecordConfig {
@@ -41,7 +44,6 @@ pub(crate) struct RecordConfig {
 /// The recording of this process.
 pub(super) struct Recorder {
     is_on: bool,
-    query: Query,
     ring: Mutex<Ring>,
     file: Mutex<RecordFile>,
 }
@@ -65,7 +67,6 @@ impl Recorder {
         };
         Arc::new(Self {
             is_on: budget > 0,
-            query: Query::recorded(),
             ring: Mutex::new(Ring::new(budget)),
             file: Mutex::new(RecordFile::new(to, Arc::clone(&config.say))),
         })
@@ -73,8 +74,11 @@ impl Recorder {
 
     /// Records until it is dropped.
     pub(super) async fn run(self: Arc<Self>, source: Arc<dyn Source>, worker: Worker) {
+        if !self.is_on {
+            return;
+        }
         let mut schedule = Schedule::default();
-        while self.is_on {
+        loop {
             tokio::time::sleep_until(schedule.next_look(Instant::now())).await;
             let Some(news) = source.news() else {
                 schedule.rest();
@@ -122,7 +126,7 @@ impl Recorder {
     }
 
     fn add_state(&self, source: &dyn Source) {
-        let Ok(snapshot) = source.snapshot(&self.query, &Budget::unlimited()) else {
+        let Ok(snapshot) = source.snapshot(&Query::recorded(), &Budget::unlimited()) else {
             return lock(&self.ring).lose(1);
         };
         if snapshot.process.accounting == Accounting::Disarmed {
@@ -164,9 +168,18 @@ impl Recorder {
         }
     }
 
-    /// Ends the recording. The files beside the socket are removed.
-    pub(super) fn end(&self) {
-        lock(&self.file).end();
+    /// Ends the recording. The files beside the socket are removed, unless a write to them takes
+    /// longer than [`PATIENCE`]: the end of the process waits for this.
+    pub(super) async fn end(&self) {
+        let until = Instant::now() + PATIENCE;
+        loop {
+            match self.file.try_lock() {
+                Ok(mut file) => return file.end(),
+                Err(TryLockError::Poisoned(file)) => return file.into_inner().end(),
+                Err(TryLockError::WouldBlock) if Instant::now() >= until => return,
+                Err(TryLockError::WouldBlock) => tokio::time::sleep(PATIENCE / 100).await,
+            }
+        }
     }
 }
 

@@ -20,7 +20,7 @@ pub const DEAD_KEPT: usize = 10;
 pub const DEAD_AGE: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The recording of a process in a folder.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recording {
     /// Process ID, from the names of the files.
     pub pid: u32,
@@ -52,11 +52,10 @@ pub fn recordings(folder: &Path) -> io::Result<Vec<Recording>> {
     sorting::ascending(&mut pids);
     pids.dedup();
     let recordings = pids.into_iter().map(|pid| {
-        let mut segments = segments(folder, pid).to_vec();
-        segments.retain(|path| own_file(path).is_ok_and(|found| found.is_some()));
+        let is_there = |path: &PathBuf| matches!(own_file(path), Ok(Some(_)));
         Recording {
             pid,
-            segments,
+            segments: segments(folder, pid).into_iter().filter(is_there).collect(),
             lives: is_alive(pid) && fs::symlink_metadata(socket(folder, pid)).is_ok(),
         }
     });
@@ -75,7 +74,7 @@ pub fn sweep(folder: &Path, now: SystemTime) -> io::Result<()> {
         .filter(|recording| !recording.lives)
         .map(|recording| (written(&recording), recording))
         .collect();
-    sorting::ascending(&mut dead);
+    sorting::by_key(&mut dead, |(written, _)| *written);
     let beyond = dead.len().saturating_sub(DEAD_KEPT);
     for (nth, (written, recording)) in dead.iter().enumerate() {
         let age = now.duration_since(*written).unwrap_or_default();

@@ -157,6 +157,14 @@ impl Stage {
         chunks.map(|chunk| whole(&chunk).0).collect()
     }
 
+    fn end(&self) {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .build()
+            .unwrap();
+        runtime.block_on(self.recorder.end());
+    }
+
     fn lost_before(&self) -> Vec<u32> {
         self.kept().iter().map(|header| header.lost).collect()
     }
@@ -261,7 +269,7 @@ fn the_files_beside_the_socket_take_turns_and_go_at_the_end() {
         assert!(fs::metadata(path).unwrap().len() <= SEGMENT_BYTES as u64);
     }
     assert_eq!(times(&stage.kept()), [20], "the memory has its own budget");
-    stage.recorder.end();
+    stage.end();
     stage.state(100);
     assert_eq!(fs::read_dir(&stage.folder).unwrap().count(), 0);
     assert!(stage.lines().is_empty());
@@ -298,7 +306,7 @@ fn what_is_not_ours_is_left_alone_and_said_once() {
     let begin = "the recording is in memory only, and would not survive a crash: ";
     assert!(lines.len() == 1 && lines[0].starts_with(begin), "{lines:?}");
     assert_eq!(stage.kept().len(), 3);
-    stage.recorder.end();
+    stage.end();
     assert_eq!(fs::read_to_string(&precious).unwrap(), "precious");
     assert!(new.is_symlink() && !old.exists());
 }
@@ -321,7 +329,7 @@ fn a_named_file_is_new_and_stays() {
     for _ in 0..90 {
         stage.state(100 << 10);
     }
-    stage.recorder.end();
+    stage.end();
     assert_eq!(times(&chunks(&path)), (1..=90).collect::<Vec<_>>());
     assert!(fs::metadata(&path).unwrap().len() > SEGMENT_BYTES as u64);
     assert_eq!(
@@ -355,7 +363,7 @@ fn a_named_file_that_exists_is_not_touched() {
         );
         assert!(lines[0].contains("choose another path"), "{lines:?}");
         assert_eq!(stage.kept().len(), 2);
-        stage.recorder.end();
+        stage.end();
     }
     assert_eq!(fs::read_to_string(&there).unwrap(), "precious");
     assert!(link.is_symlink() && !root.path().join("nothing").exists());
@@ -394,4 +402,27 @@ async fn a_state_that_panics_is_counted_and_others_come() {
     stage.source.panics.store(1, Ordering::SeqCst);
     run_until(&stage, 1).await;
     assert!(stage.lost_before()[0] >= 1, "{:?}", stage.lost_before());
+}
+
+/// A file system that does not answer: the end of the process does not wait for it.
+#[tokio::test(start_paused = true)]
+async fn the_end_does_not_wait_for_a_write_that_hangs() {
+    let stage = stage(1 << 20, |_| None);
+    stage.state(100);
+    let begun = tokio::time::Instant::now();
+    let (begin, has_begun) = std::sync::mpsc::channel();
+    let (answer, answered) = std::sync::mpsc::channel::<()>();
+    let recorder = stage.recorder.clone();
+    let write = std::thread::spawn(move || {
+        let _file = recorder.file.lock().unwrap();
+        begin.send(()).unwrap();
+        let _ = answered.recv();
+    });
+    has_begun.recv().unwrap();
+    stage.recorder.end().await;
+    assert!(begun.elapsed() < 2 * super::PATIENCE);
+    drop(answer);
+    write.join().unwrap();
+    stage.recorder.end().await;
+    assert!(!stage.segments()[1].exists());
 }

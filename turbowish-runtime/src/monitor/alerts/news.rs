@@ -2,7 +2,7 @@
 
 use turbowish_model::snapshot::alert::Alert;
 
-use super::unix_ns;
+use super::super::unix_ns;
 use crate::server::News;
 
 /// Maximum number of news that are kept: more come only if nobody takes them.
