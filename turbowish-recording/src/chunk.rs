@@ -1,5 +1,7 @@
 //! Chunks: the unit that is written, kept, dropped, sent and checked.
 
+use crate::checksum;
+
 /// First bytes of a file.
 pub const FILE_MAGIC: [u8; 6] = *b"TWREC\0";
 /// Version of the format that this crate writes. It rises when an older reader would misread it.
@@ -93,7 +95,7 @@ impl ChunkHeader {
         bytes[12..16].copy_from_slice(&self.lost.to_le_bytes());
         bytes[16..24].copy_from_slice(&self.at_unix_ns.to_le_bytes());
         bytes[24..28].copy_from_slice(&self.crc.to_le_bytes());
-        let crc = crc32fast::hash(&bytes[..28]);
+        let crc = checksum::of(&bytes[..28]);
         bytes[28..].copy_from_slice(&crc.to_le_bytes());
         bytes
     }
@@ -105,7 +107,7 @@ impl ChunkHeader {
             let word: [u8; 4] = bytes[at..at + 4].try_into().ok()?;
             Some(u32::from_le_bytes(word))
         };
-        let intact = bytes[..4] == MARKER && word(28)? == crc32fast::hash(&bytes[..28]);
+        let intact = bytes[..4] == MARKER && word(28)? == checksum::of(&bytes[..28]);
         intact.then_some(())?;
         Some(Self {
             kind: ChunkKind::of(bytes[4]),
@@ -144,7 +146,7 @@ pub(crate) fn header_of(
         len: len.filter(|_| body.len() <= LARGEST_BODY)?,
         lost,
         at_unix_ns,
-        crc: crc32fast::hash(body),
+        crc: checksum::of(body),
     })
 }
 

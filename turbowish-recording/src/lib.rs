@@ -18,6 +18,7 @@
 //! # Ok::<(), turbowish_recording::RecordingError>(())
 //! ```
 
+mod checksum;
 mod chunk;
 #[cfg(feature = "read")]
 mod error;

@@ -7,6 +7,7 @@ use turbowish_model::snapshot::Snapshot;
 use turbowish_wire::framing;
 use turbowish_wire::proto;
 
+use crate::checksum;
 use crate::skim::{Index, Input, begins, skim};
 use crate::{
     BodyFault, Damage, FILE_HEADER, HEADER_BYTES, LARGEST_BODY, MarkEntry, RecordingError,
@@ -112,7 +113,7 @@ impl<R: Read + Seek> Reader<R> {
         let header = self.input.header(offset)?;
         let header = header.ok_or_else(|| fault(BodyFault::Changed))?;
         let body = self.input.body(offset + HEADER_BYTES as u64, header.len)?;
-        if body.len() != header.len as usize || crc32fast::hash(&body) != header.crc {
+        if body.len() != header.len as usize || checksum::of(&body) != header.crc {
             return Err(fault(BodyFault::Changed));
         }
         match header.deflated {

@@ -5,6 +5,7 @@
 
 use std::io::{Read, Seek, SeekFrom};
 
+use crate::checksum::Checksum;
 use crate::{
     ChunkHeader, ChunkKind, FILE_HEADER, FILE_MAGIC, FORMAT_VERSION, HEADER_BYTES, LARGEST_BODY,
     MARKER, RecordingError,
@@ -238,7 +239,7 @@ impl<R: Read + Seek> Input<R> {
     }
 
     fn checksum(&mut self, from: u64, end: u64) -> Result<u32, RecordingError> {
-        let mut hasher = crc32fast::Hasher::new();
+        let mut sum = Checksum::default();
         let mut at = from;
         while at < end {
             let left = usize::try_from(end - at).unwrap_or(BLOCK).min(BLOCK);
@@ -247,10 +248,10 @@ impl<R: Read + Seek> Input<R> {
                 // It has become shorter.
                 break;
             }
-            hasher.update(bytes);
+            sum.add(bytes);
             at += bytes.len() as u64;
         }
-        Ok(hasher.finalize())
+        Ok(sum.get())
     }
 
     /// Where the next header or file header may begin.
