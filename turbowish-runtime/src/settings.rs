@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use turbowish_model::diagnose::alert::Limits;
+use turbowish_model::snapshot::units;
 
 use crate::hot::task;
 
@@ -193,15 +194,14 @@ fn apply_recording(
         Some("1" | "on" | "yes" | "true") => settings.record = RecordIn::Memory,
         Some(path) => settings.record = RecordIn::File(PathBuf::from(path)),
     }
-    match budget.map(|text| (text, bytes(text))) {
-        None => {}
-        Some((_, Some(bytes))) => settings.record_bytes = bytes,
-        Some((text, None)) => {
-            return Some(format!(
-                "TURBOWISH_RECORD_BYTES={text} is not a number of bytes, such as 64MiB; it is ignored"
-            ));
-        }
-    }
+    let text = budget?;
+    let bytes = units::parse_bytes(text).and_then(|bytes| usize::try_from(bytes).ok());
+    let Some(bytes) = bytes else {
+        return Some(format!(
+            "TURBOWISH_RECORD_BYTES={text} is not a number of bytes, such as 64MiB; it is ignored"
+        ));
+    };
+    settings.record_bytes = bytes;
     None
 }
 
@@ -211,25 +211,6 @@ pub(crate) fn with_pid(path: &Path) -> PathBuf {
         Some(text) => text.replace("%p", &std::process::id().to_string()).into(),
         None => path.to_owned(),
     }
-}
-
-/// `4096`, `10MB`, `64 MiB`: a number of bytes.
-fn bytes(text: &str) -> Option<usize> {
-    const UNITS: [(&str, usize); 7] = [
-        ("KiB", 1 << 10),
-        ("MiB", 1 << 20),
-        ("GiB", 1 << 30),
-        ("kB", 1_000),
-        ("MB", 1_000_000),
-        ("GB", 1_000_000_000),
-        ("B", 1),
-    ];
-    let sized = UNITS
-        .iter()
-        .find_map(|(unit, size)| Some((text.strip_suffix(unit)?, *size)));
-    let (number, size) = sized.unwrap_or((text, 1));
-    let number: usize = number.trim_end().parse().ok()?;
-    number.checked_mul(size)
 }
 
 #[cfg(test)]
