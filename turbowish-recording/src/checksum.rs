@@ -26,7 +26,7 @@ impl Checksum {
         }
         for byte in rest {
             let [low, ..] = sum.to_le_bytes();
-            sum = TABLES[0][usize::from(low ^ byte)] ^ sum >> 8;
+            sum = TABLES[0][usize::from(low ^ byte)] ^ (sum >> 8);
         }
         self.0 = !sum;
     }
@@ -49,7 +49,7 @@ const fn tables() -> [[u32; 256]; 4] {
         let mut bit = 0;
         while bit < 8 {
             sum = if sum & 1 == 1 {
-                sum >> 1 ^ POLYNOMIAL
+                (sum >> 1) ^ POLYNOMIAL
             } else {
                 sum >> 1
             };
@@ -63,7 +63,7 @@ const fn tables() -> [[u32; 256]; 4] {
         let mut byte = 0;
         while byte < 256 {
             let before = tables[nth - 1][byte];
-            tables[nth][byte] = tables[0][before as usize & 255] ^ before >> 8;
+            tables[nth][byte] = tables[0][(before & 255) as usize] ^ (before >> 8);
             byte += 1;
         }
         nth += 1;
@@ -82,7 +82,7 @@ mod tests {
             sum ^= u32::from(*byte);
             for _ in 0..8 {
                 let low = sum & 1;
-                sum = sum >> 1 ^ low * 0xedb8_8320;
+                sum = (sum >> 1) ^ (low * 0xedb8_8320);
             }
         }
         !sum
@@ -92,7 +92,7 @@ mod tests {
     fn it_is_that_of_the_standard_however_the_bytes_come() {
         assert_eq!(of(b"123456789"), 0xcbf4_3926);
         assert_eq!(of(b""), 0);
-        let bytes: Vec<u8> = (0..1_000_u32).map(|nth| (nth * nth >> 3) as u8).collect();
+        let bytes: Vec<u8> = (0..1_000_u32).map(|nth| ((nth * nth) >> 3) as u8).collect();
         for length in (0..40).chain([999, 1_000]) {
             let bytes = &bytes[..length];
             assert_eq!(of(bytes), slow(bytes), "{length}");

@@ -19,6 +19,9 @@ pub const HEADER_BYTES: usize = 32;
 /// Bytes of the largest body: that of the largest message of the protocol.
 pub const LARGEST_BODY: usize = 64 << 20;
 
+/// Bytes of the longest mark.
+pub const LONGEST_MARK: usize = 64 << 10;
+
 /// The body is compressed with deflate.
 const DEFLATED: u8 = 1;
 

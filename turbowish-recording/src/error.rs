@@ -7,7 +7,7 @@ use std::io;
 use turbowish_wire::convert::Malformed;
 use turbowish_wire::framing::Unreadable;
 
-use crate::{FORMAT_VERSION, LARGEST_BODY};
+use crate::{FORMAT_VERSION, LARGEST_BODY, LONGEST_MARK};
 
 /// Why a recording cannot be written or read.
 #[derive(Debug)]
@@ -33,7 +33,7 @@ pub enum RecordingError {
         /// What is wrong with the body.
         fault: BodyFault,
     },
-    /// A state is too large to be recorded.
+    /// A state or a mark is too large to be recorded.
     TooLarge,
     /// Writing has failed before: what was written until then can be read.
     Ended,
@@ -44,8 +44,13 @@ pub enum RecordingError {
 pub enum BodyFault {
     /// Its checksum is wrong: the file has changed since it was opened.
     Changed,
-    /// It cannot be decompressed, or is larger than [`LARGEST_BODY`] afterwards.
+    /// It cannot be decompressed.
     Deflate,
+    /// It is longer than that, perhaps only when it is decompressed.
+    TooLong {
+        /// The number of bytes that it may have.
+        limit: usize,
+    },
     /// It is no message, or one that is too large.
     Message(Unreadable),
     /// It is a message without a meaning: written by a newer version.
@@ -69,8 +74,9 @@ impl fmt::Display for RecordingError {
             Self::Body { offset, fault } => write!(f, "the chunk at byte {offset}: {fault}"),
             Self::TooLarge => write!(
                 f,
-                "a state is larger than {} MiB, and cannot be recorded",
-                LARGEST_BODY >> 20
+                "a state is larger than {} MiB, or a mark than {} KiB",
+                LARGEST_BODY >> 20,
+                LONGEST_MARK >> 10
             ),
             Self::Ended => f.write_str("writing has failed before; what was written can be read"),
         }
@@ -81,11 +87,8 @@ impl fmt::Display for BodyFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Changed => f.write_str("the file has changed since it was opened; open it again"),
-            Self::Deflate => write!(
-                f,
-                "it cannot be decompressed to {} MiB or less",
-                LARGEST_BODY >> 20
-            ),
+            Self::Deflate => f.write_str("it cannot be decompressed"),
+            Self::TooLong { limit } => write!(f, "it is longer than {} KiB", limit >> 10),
             Self::Message(fault) => write!(f, "it is not a state: {fault}"),
             Self::Meaning(fault) => {
                 write!(

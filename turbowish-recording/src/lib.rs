@@ -31,7 +31,7 @@ mod writer;
 
 pub use chunk::{
     ChunkHeader, ChunkKind, FILE_HEADER, FILE_MAGIC, FORMAT_VERSION, HEADER_BYTES, LARGEST_BODY,
-    MARKER, encode,
+    LONGEST_MARK, MARKER, encode,
 };
 #[cfg(feature = "read")]
 pub use error::{BodyFault, RecordingError};

@@ -2,7 +2,7 @@
 
 use std::io::{Read, Seek};
 
-use miniz_oxide::inflate::decompress_to_vec_with_limit;
+use miniz_oxide::inflate::{TINFLStatus, decompress_to_vec_with_limit};
 use turbowish_model::snapshot::Snapshot;
 use turbowish_wire::framing;
 use turbowish_wire::proto;
@@ -10,8 +10,8 @@ use turbowish_wire::proto;
 use crate::checksum;
 use crate::skim::{Index, Input, begins, skim};
 use crate::{
-    BodyFault, Damage, FILE_HEADER, HEADER_BYTES, LARGEST_BODY, MarkEntry, RecordingError,
-    StateEntry,
+    BodyFault, Damage, FILE_HEADER, HEADER_BYTES, LARGEST_BODY, LONGEST_MARK, MarkEntry,
+    RecordingError, StateEntry,
 };
 
 /// A recording that was opened. It keeps the list of states, and decodes one when it is asked for.
@@ -86,7 +86,7 @@ impl<R: Read + Seek> Reader<R> {
     pub fn snapshot(&mut self, nth: usize) -> Result<Snapshot, RecordingError> {
         let state = self.states().get(nth);
         let offset = state.ok_or(RecordingError::NoChunk { nth })?.offset;
-        let body = self.body(offset)?;
+        let body = self.body(offset, LARGEST_BODY)?;
         let fault = |fault| RecordingError::Body { offset, fault };
         let message: proto::Snapshot =
             framing::decode(&body).map_err(|why| fault(BodyFault::Message(why)))?;
@@ -100,25 +100,33 @@ impl<R: Read + Seek> Reader<R> {
     pub fn mark(&mut self, nth: usize) -> Result<String, RecordingError> {
         let mark = self.marks().get(nth);
         let offset = mark.ok_or(RecordingError::NoChunk { nth })?.offset;
-        let body = self.body(offset)?;
+        let body = self.body(offset, LONGEST_MARK)?;
         String::from_utf8(body).map_err(|_| RecordingError::Body {
             offset,
             fault: BodyFault::Text,
         })
     }
 
-    /// The body of the chunk at this place, as it was before it was compressed.
-    fn body(&mut self, offset: u64) -> Result<Vec<u8>, RecordingError> {
+    /// The body of the chunk at this place, as it was before it was compressed, at most `limit`
+    /// bytes.
+    fn body(&mut self, offset: u64, limit: usize) -> Result<Vec<u8>, RecordingError> {
         let fault = |fault| RecordingError::Body { offset, fault };
         let header = self.input.header(offset)?;
         let header = header.ok_or_else(|| fault(BodyFault::Changed))?;
+        if header.len as usize > limit {
+            return Err(fault(BodyFault::TooLong { limit }));
+        }
         let body = self.input.body(offset + HEADER_BYTES as u64, header.len)?;
         if body.len() != header.len as usize || checksum::of(&body) != header.crc {
             return Err(fault(BodyFault::Changed));
         }
         match header.deflated {
-            true => decompress_to_vec_with_limit(&body, LARGEST_BODY)
-                .map_err(|_| fault(BodyFault::Deflate)),
+            true => decompress_to_vec_with_limit(&body, limit).map_err(|why| {
+                fault(match why.status {
+                    TINFLStatus::HasMoreOutput => BodyFault::TooLong { limit },
+                    _ => BodyFault::Deflate,
+                })
+            }),
             false => Ok(body),
         }
     }

@@ -7,11 +7,11 @@ use turbowish_model::snapshot::Snapshot;
 use turbowish_wire::framing::{self, HEAD_BYTES};
 
 use crate::chunk::header_of;
-use crate::{ChunkKind, FILE_HEADER, HEADER_BYTES, RecordingError};
+use crate::{ChunkKind, FILE_HEADER, HEADER_BYTES, LONGEST_MARK, RecordingError};
 
-/// Level of the compression: a state takes a third of the time of the default level, and is a tenth
-/// larger.
-const LEVEL: u8 = 3;
+/// Level of the compression. A state of 188 kB becomes 54 kB in 1.0 ms; with the default level of
+/// the crate, 52 kB in 2.7 ms.
+const LEVEL: u8 = 2;
 
 /// How bodies are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,11 +63,14 @@ impl<W: Write> Writer<W> {
         )
     }
 
-    /// Writes why an instant was recorded.
+    /// Writes why an instant was recorded, in at most [`LONGEST_MARK`] bytes.
     ///
     /// # Errors
     /// As [`Self::state`].
     pub fn mark(&mut self, at_unix_ns: u64, text: &str) -> Result<(), RecordingError> {
+        if text.len() > LONGEST_MARK {
+            return Err(RecordingError::TooLarge);
+        }
         self.chunk(ChunkKind::Mark, at_unix_ns, 0, text.as_bytes())
     }
 

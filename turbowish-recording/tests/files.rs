@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use turbowish_model::snapshot::{Page, ProcRow, Snapshot};
 use turbowish_recording::{
     BodyFault, ChunkHeader, ChunkKind, Compression, Damage, FILE_HEADER, HEADER_BYTES,
-    LARGEST_BODY, Reader, RecordingError, Writer, encode,
+    LARGEST_BODY, LONGEST_MARK, Reader, RecordingError, Writer, encode,
 };
 
 const SECOND: u64 = 1_000_000_000;
@@ -256,11 +256,8 @@ fn headers_that_promise_more_headers_are_given_up() {
 
 #[test]
 fn bodies_that_are_no_states_are_errors() {
-    let bomb = {
-        let mut zeros = Writer::begin(Vec::new(), Compression::Deflate).unwrap();
-        zeros.mark(0, &"0".repeat(LARGEST_BODY + 1)).unwrap();
-        zeros.end().unwrap()[FILE_HEADER.len() + HEADER_BYTES..].to_vec()
-    };
+    // Half a megabyte of it is more than the largest body.
+    let bomb = deflated(LARGEST_BODY + 1);
     let rows = {
         // So many empty tasks, each of two bytes, as a message.
         let page = [0x0a, 0].repeat(4 << 20);
@@ -297,6 +294,33 @@ fn what_is_no_recording_says_what_to_do() {
         let told = Reader::open(Cursor::new(bytes)).unwrap_err().to_string();
         assert!(told.contains(expected), "{told}");
     }
+}
+
+/// So many zeros, compressed.
+fn deflated(zeros: usize) -> Vec<u8> {
+    miniz_oxide::deflate::compress_to_vec(&vec![0; zeros], 1)
+}
+
+#[test]
+fn marks_are_short() {
+    let mut writer = Writer::begin(Vec::new(), Compression::None).unwrap();
+    let longest = "x".repeat(LONGEST_MARK);
+    writer.mark(0, &longest).unwrap();
+    let told = writer.mark(0, &"x".repeat(LONGEST_MARK + 1));
+    assert!(matches!(told, Err(RecordingError::TooLarge)));
+    // It was refused, not broken.
+    writer.mark(1, "short").unwrap();
+    let long = encode(ChunkKind::Mark, 2, 0, &[b'x'; LONGEST_MARK + 1]).unwrap();
+    let mut reader = open([writer.end().unwrap(), long].concat());
+    assert_eq!(reader.mark(0).unwrap(), longest);
+    assert_eq!(reader.mark(1).unwrap(), "short");
+    let limit = LONGEST_MARK;
+    let told = reader.mark(2);
+    let expected = BodyFault::TooLong { limit };
+    assert!(
+        matches!(&told, Err(RecordingError::Body { fault, .. }) if *fault == expected),
+        "{told:?}"
+    );
 }
 
 /// An output that takes so many bytes.

@@ -55,7 +55,10 @@ async fn until_marked(socket: &Path, begin: &str) {
         while let Some(chunks) = recording.next().await {
             let chunks = chunks.expect("chunks");
             // The text of a mark is the whole body of its chunk.
-            if chunks.windows(begin.len()).any(|text| text == begin.as_bytes()) {
+            if chunks
+                .windows(begin.len())
+                .any(|text| text == begin.as_bytes())
+            {
                 return;
             }
         }
