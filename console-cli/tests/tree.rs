@@ -34,6 +34,7 @@ fn the_console_is_built_without_the_runtime() {
             "cargo-turbowish",
             "turbowish-cli",
             "turbowish-model",
+            "turbowish-recording",
             "turbowish-wire"
         ]
     );
