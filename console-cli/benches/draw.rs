@@ -218,6 +218,15 @@ impl Turbowish for Large {
         Ok(Response::new(ReceiverStream::new(receiver)))
     }
 
+    type PastStream = tokio_stream::Empty<Result<proto::PastReply, Status>>;
+
+    async fn past(
+        &self,
+        _: Request<proto::PastRequest>,
+    ) -> Result<Response<Self::PastStream>, Status> {
+        Err(Status::unimplemented("nothing is recorded"))
+    }
+
     async fn control(
         &self,
         _: Request<proto::ControlRequest>,

@@ -3,6 +3,7 @@
 mod ci;
 mod control;
 mod past;
+mod recover;
 mod suggested;
 mod value;
 
@@ -27,6 +28,8 @@ use self::control::{DEBUG_EXAMPLES, PAUSE_EXAMPLES, RESUME_EXAMPLES};
 pub(crate) use self::control::{DebugArgs, DebuggerArgs, PauseArgs, TaskArgs};
 use self::past::RECORD_EXAMPLES;
 pub(crate) use self::past::{AtArgs, PastArgs, RecordArgs};
+use self::recover::RECOVER_EXAMPLES;
+pub(crate) use self::recover::RecoverArgs;
 use self::suggested::{PAGE, SORT};
 pub(crate) use self::value::window;
 use self::value::{folder, interval, percentile};
@@ -77,6 +80,9 @@ pub(crate) enum Command {
     /// List your processes that run TurboWish
     #[command(after_help = "Examples:\n  turbowish ps\n  turbowish ps | grep kv")]
     Ps,
+    /// Make one file of the recording that a process has left, after a crash or a kill -9
+    #[command(after_help = RECOVER_EXAMPLES)]
+    Recover(RecoverArgs),
     /// Print procs, tasks, resources, awaits, alerts, counters, delays or slowest calls as a table,
     /// JSON or CSV; or one record
     #[command(after_help = QUERY_EXAMPLES, after_long_help = query_long_help())]

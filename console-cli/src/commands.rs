@@ -7,4 +7,5 @@ pub(crate) mod pause;
 pub(crate) mod ps;
 pub(crate) mod query;
 pub(crate) mod record;
+pub(crate) mod recover;
 pub(crate) mod watch;

@@ -43,6 +43,7 @@ pub fn main() -> ExitCode {
     let result = match cli.command.unwrap_or_default() {
         Command::Top(args) => top::run(&args, token),
         Command::Ps => ps::run(),
+        Command::Recover(args) => commands::recover::run(&args),
         Command::Query(args) => query::run(&args, token),
         Command::Tree(args) => detail::tree(&args, token),
         Command::Explain { alert } => explain::run(&alert),

@@ -103,6 +103,13 @@ pub(crate) fn local(unix_ns: u64) -> String {
     )
 }
 
+/// The same without the day: `17:04:31`.
+pub(crate) fn clock(unix_ns: u64) -> String {
+    let local = local(unix_ns);
+    let clock = local.split_once(' ').map(|(_, clock)| clock.to_owned());
+    clock.unwrap_or(local)
+}
+
 /// `in polls 227.4% of 400% (w0 61.2 w1 58.7), covered 55 of 57 tasks, lost 0`
 fn polls(snapshot: &Snapshot) -> String {
     let share = |busy| units::share(units::ppb(busy, snapshot.window_ns));

@@ -13,6 +13,8 @@ mod monitor;
 #[cfg(feature = "demo")]
 mod pauses;
 mod recorded;
+#[cfg(feature = "demo")]
+mod recordings;
 mod scripts;
 mod stalled;
 

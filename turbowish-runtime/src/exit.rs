@@ -25,7 +25,7 @@ use crate::lock::lock;
 use crate::log::{say, tell};
 use crate::monitor;
 use crate::monitor::unix_ns;
-use crate::settings::Report;
+use crate::settings::{Report, with_pid};
 
 /// The report at the exit of this process.
 struct ExitReport {
@@ -89,7 +89,7 @@ fn write(to: Option<(&Path, u64)>, steps: &Steps) {
 
 /// Writes the report as JSON and returns the path of the file.
 fn save(path: &Path, begun: u64, snapshot: &Snapshot, steps: &Steps) -> io::Result<PathBuf> {
-    let path = place::with_pid(path);
+    let path = with_pid(path);
     let mut text = report::json(snapshot);
     text.push('\n');
     if let Some(mut stream) = stream::open(&path)? {

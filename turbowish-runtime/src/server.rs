@@ -13,7 +13,9 @@ mod answer;
 mod connection;
 mod lobby;
 mod making;
+mod pace;
 mod quota;
+mod recorder;
 mod service;
 mod status;
 mod tcp;
@@ -32,6 +34,8 @@ use std::time::Duration;
 use accept::{Incoming, Listen};
 use admit::Slots;
 use quota::House;
+pub(crate) use recorder::RecordConfig;
+use recorder::Recorder;
 use service::Service;
 use tokio::task::JoinHandle;
 use turbowish_model::query::{Budget, Query, QueryError};
@@ -58,6 +62,10 @@ pub(crate) trait Source: Send + Sync + 'static {
     /// Records the processor time of the answer to a query.
     fn answered(&self, took: Duration);
 
+    /// What has happened since the last call, the oldest first; `None` while accounting is
+    /// disarmed.
+    fn news(&self) -> Option<Vec<News>>;
+
     /// Arms or disarms accounting.
     fn set_accounting(&self, accounting: Accounting);
 
@@ -72,6 +80,15 @@ pub(crate) trait Source: Send + Sync + 'static {
     /// # Errors
     /// If it is not paused.
     fn resume_task(&self, task: u64) -> Result<(), Refused>;
+}
+
+/// Something that has happened: why the recording has a state there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct News {
+    /// When, in nanoseconds since the Unix epoch.
+    pub(crate) at_unix_ns: u64,
+    /// What, in one line.
+    pub(crate) text: String,
 }
 
 /// Why a task cannot be paused or resumed.
@@ -129,6 +146,8 @@ pub(crate) struct Config {
     pub(crate) hello_time: Duration,
     /// Maximum time in which a client takes none of the bytes made for it.
     pub(crate) stall_time: Duration,
+    /// What is recorded; without it, nothing is.
+    pub(crate) record: Option<RecordConfig>,
     /// Receives the lines about what is unavailable.
     pub(crate) say: Say,
 }
@@ -144,13 +163,14 @@ impl Default for Config {
             max_rows: 10_000,
             hello_time: Duration::from_secs(2),
             stall_time: Duration::from_secs(5),
+            record: None,
             say: Arc::new(log::say),
         }
     }
 }
 
-/// Serves consoles until `stop` is ready; then the socket is removed. Connections that are still
-/// open end with the runtime.
+/// Serves consoles and records until `stop` is ready; then the socket is removed, and the recording
+/// beside it. Connections that are still open end with the runtime.
 pub(crate) async fn serve(source: Arc<dyn Source>, config: Config, stop: impl Future<Output = ()>) {
     let unix = match unix::bind(&config.folder, std::process::id()).await {
         Ok(listener) => Some(listener),
@@ -163,7 +183,9 @@ pub(crate) async fn serve(source: Arc<dyn Source>, config: Config, stop: impl Fu
         Some(listen) => tcp::bind(listen, &config).await,
         None => None,
     };
-    let service = Service::new(source, &config);
+    let recorder = Recorder::new(&config, unix.as_ref().map(|_| &*config.folder));
+    let service = Service::new(source, &config, Arc::clone(&recorder));
+    let recording = spawn(Box::pin(service.record()));
     let house = House::new(config.stall_time, Arc::clone(&config.say));
     let over_unix = listen_on(unix, &service, &house, &config);
     let over_tcp = listen_on(tcp, &service, &house, &config);
@@ -171,6 +193,8 @@ pub(crate) async fn serve(source: Arc<dyn Source>, config: Config, stop: impl Fu
         () = stop => {}
         () = async { tokio::join!(over_unix, over_tcp); } => {}
     }
+    recording.abort();
+    recorder.end().await;
 }
 
 /// Serves one listener forever; without one, waits forever.

@@ -1,9 +1,10 @@
 //! Settings of the program and of its environment. The environment overrides the program; a bad
 //! value costs one line on stderr.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use turbowish_model::diagnose::alert::Limits;
+use turbowish_model::snapshot::units;
 
 use crate::hot::task;
 
@@ -30,6 +31,21 @@ pub(crate) enum Report {
     File(PathBuf),
 }
 
+/// Where the latest states of the process are kept.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) enum RecordIn {
+    /// Nowhere: nothing is recorded.
+    Nothing,
+    /// In memory, and beside the socket.
+    #[default]
+    Memory,
+    /// In memory, and in a file.
+    File(PathBuf),
+}
+
+/// Bytes of the recording in memory, if nothing else is set.
+pub(crate) const RECORD_BYTES: usize = 64 << 20;
+
 /// Settings of the program.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
@@ -44,6 +60,9 @@ pub(crate) struct Settings {
     pub(crate) max_rows: u32,
     pub(crate) wakers: bool,
     pub(crate) heartbeat: bool,
+    pub(crate) record: RecordIn,
+    /// Bytes of the recording in memory, at most.
+    pub(crate) record_bytes: usize,
     /// Limits of the alert rules that the program sets by type.
     pub(crate) limits: Limits,
     /// Names and values of limits given as text; they override `limits`.
@@ -64,6 +83,8 @@ impl Settings {
             max_rows: 10_000,
             wakers: true,
             heartbeat: false,
+            record: RecordIn::Memory,
+            record_bytes: RECORD_BYTES,
             limits: Limits::new(),
             limit_texts: Vec::new(),
         }
@@ -80,6 +101,8 @@ pub(crate) struct Environment {
     wakers: Option<String>,
     heartbeat: Option<String>,
     limits: Option<String>,
+    record: Option<String>,
+    record_bytes: Option<String>,
 }
 
 impl Environment {
@@ -93,6 +116,8 @@ impl Environment {
             wakers: get("TURBOWISH_WAKERS"),
             heartbeat: get("TURBOWISH_HEARTBEAT"),
             limits: get("TURBOWISH_LIMITS"),
+            record: get("TURBOWISH_RECORD"),
+            record_bytes: get("TURBOWISH_RECORD_BYTES"),
         }
     }
 
@@ -151,7 +176,40 @@ impl Environment {
             Some("1" | "on" | "yes" | "true") => settings.report = Report::Text,
             Some(path) => settings.report = Report::File(PathBuf::from(path)),
         }
+        let (to, budget) = (self.record.as_deref(), self.record_bytes.as_deref());
+        lines.extend(apply_recording(to, budget, settings));
         lines
+    }
+}
+
+/// Overrides the settings of the recording. Returns a line to print.
+fn apply_recording(
+    to: Option<&str>,
+    budget: Option<&str>,
+    settings: &mut Settings,
+) -> Option<String> {
+    match to {
+        None => {}
+        Some("0" | "off" | "no" | "false") => settings.record = RecordIn::Nothing,
+        Some("1" | "on" | "yes" | "true") => settings.record = RecordIn::Memory,
+        Some(path) => settings.record = RecordIn::File(PathBuf::from(path)),
+    }
+    let text = budget?;
+    let bytes = units::parse_bytes(text).and_then(|bytes| usize::try_from(bytes).ok());
+    let Some(bytes) = bytes else {
+        return Some(format!(
+            "TURBOWISH_RECORD_BYTES={text} is not a number of bytes, such as 64MiB; it is ignored"
+        ));
+    };
+    settings.record_bytes = bytes;
+    None
+}
+
+/// Replaces each `%p` in the path with the process ID.
+pub(crate) fn with_pid(path: &Path) -> PathBuf {
+    match path.to_str() {
+        Some(text) => text.replace("%p", &std::process::id().to_string()).into(),
+        None => path.to_owned(),
     }
 }
 
@@ -159,7 +217,7 @@ impl Environment {
 mod tests {
     use std::path::PathBuf;
 
-    use super::{Environment, Mode, Report, Settings};
+    use super::{Environment, Mode, RECORD_BYTES, RecordIn, Report, Settings};
 
     fn check(mode: &str, report: &str, expected: (Mode, Report), lines: usize) {
         let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
@@ -189,5 +247,31 @@ mod tests {
             0,
         );
         check("perhaps", "", (Mode::Disarmed, Report::Text), 1);
+    }
+    #[test]
+    fn the_recording_goes_where_the_environment_says() {
+        let file = |path: &str| RecordIn::File(PathBuf::from(path));
+        for (record, bytes, expected, lines) in [
+            ("", "", (RecordIn::Memory, RECORD_BYTES), 0),
+            ("off", "4096", (RecordIn::Nothing, 4_096), 0),
+            ("on", "64MiB", (RecordIn::Memory, 64 << 20), 0),
+            ("x.tw", "10MB", (file("x.tw"), 10_000_000), 0),
+            ("/a/%p.tw", "3 KiB", (file("/a/%p.tw"), 3 << 10), 0),
+            ("0", "12B", (RecordIn::Nothing, 12), 0),
+            ("1", "much", (RecordIn::Memory, RECORD_BYTES), 1),
+            ("1", "-1", (RecordIn::Memory, RECORD_BYTES), 1),
+            ("1", "99999999999GiB", (RecordIn::Memory, RECORD_BYTES), 1),
+            ("1", "MiB", (RecordIn::Memory, RECORD_BYTES), 1),
+        ] {
+            let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+            let environment = Environment {
+                record: some(record),
+                record_bytes: some(bytes),
+                ..Environment::default()
+            };
+            let mut settings = Settings::new();
+            assert_eq!(environment.apply(&mut settings).len(), lines, "{bytes}");
+            assert_eq!((settings.record, settings.record_bytes), expected);
+        }
     }
 }

@@ -176,6 +176,30 @@ impl Connection {
         })
     }
 
+    /// Requests what the process has recorded from one instant to another, both in nanoseconds
+    /// since the Unix epoch, 0 for no bound. The chunks begin with the state that shows the first
+    /// instant; there are none if the process records nothing.
+    ///
+    /// # Errors
+    /// If the range ends before it begins, the process is of a version without a recorder, or gone.
+    pub async fn past(
+        &self,
+        from_unix_ns: u64,
+        to_unix_ns: u64,
+    ) -> Result<PastChunks, ClientError> {
+        let request = proto::PastRequest {
+            from_unix_ns,
+            to_unix_ns,
+        };
+        let mut client = self.client.clone();
+        let stream = self.within(client.past(request)).await?;
+        Ok(PastChunks {
+            stream,
+            peer: Arc::clone(&self.peer),
+            ended: false,
+        })
+    }
+
     /// Sends a control request; returns the process as it is afterwards.
     ///
     /// # Errors
@@ -254,5 +278,29 @@ impl Watch {
     #[must_use]
     pub const fn pace(&self) -> Duration {
         self.pace
+    }
+}
+
+/// Chunks of a process's recording; dropping it ends the request.
+#[derive(Debug)]
+pub struct PastChunks {
+    stream: Streaming<proto::PastReply>,
+    peer: Arc<Peer>,
+    ended: bool,
+}
+
+impl PastChunks {
+    /// The next chunks, one or several whole ones, the oldest first; `None` after the last one, and
+    /// after an error. Cancel safe.
+    pub async fn next(&mut self) -> Option<Result<Vec<u8>, ClientError>> {
+        if self.ended {
+            return None;
+        }
+        let item = match self.stream.message().await {
+            Ok(message) => Ok(message?.chunks),
+            Err(status) => Err(self.peer.error(&status)),
+        };
+        self.ended = item.is_err();
+        Some(item)
     }
 }

@@ -7,12 +7,15 @@
 //! processes a console sees. A console searches every folder that a process of its user may have
 //! chosen, since a service has no `$XDG_RUNTIME_DIR` where a login shell has one.
 
+mod recording;
+
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, Metadata};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
+pub use recording::{DEAD_AGE, DEAD_KEPT, Recording, recordings, remove_stale, segments, sweep};
 use turbowish_model::sorting;
 
 /// Environment variable with the path of the folder.
@@ -150,10 +153,14 @@ pub fn entries(folder: &Path) -> io::Result<Vec<Entry>> {
 }
 
 fn pid_of(socket: &Path) -> Option<u32> {
-    let stem = socket.file_name()?.to_str()?.strip_suffix(".sock")?;
+    parse_pid(socket.file_name()?.to_str()?.strip_suffix(".sock")?)
+}
+
+/// The process ID that a part of a name is, as a process writes it.
+fn parse_pid(text: &str) -> Option<u32> {
     let digits =
-        !stem.is_empty() && stem.bytes().all(|b| b.is_ascii_digit()) && !stem.starts_with('0');
-    stem.parse().ok().filter(|_| digits)
+        !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()) && !text.starts_with('0');
+    text.parse().ok().filter(|_| digits)
 }
 
 /// Whether a process with this ID exists, of any user.

@@ -27,6 +27,12 @@ pub fn size(message: &dyn Encode) -> usize {
     output.length
 }
 
+/// A message by itself, in memory of exactly its size.
+#[must_use]
+pub fn message(message: &dyn Encode) -> Vec<u8> {
+    append(Vec::with_capacity(size(message)), message)
+}
+
 /// Writes a message behind `head`, into memory that has room for both.
 pub(crate) fn append(head: Vec<u8>, message: &dyn Encode) -> Vec<u8> {
     let mut output = Output {
@@ -120,6 +126,17 @@ impl Output {
             written[begin..begin + length].copy_from_slice(&bytes[..length]);
         }
     }
+}
+
+/// What goes before the bytes of a field that is text, bytes or a message.
+pub(crate) fn length_delimited(field: u32, bytes: usize) -> Vec<u8> {
+    let mut output = Output {
+        length: 0,
+        written: Some(Vec::new()),
+    };
+    output.head(field, LENGTH_DELIMITED);
+    output.varint(bytes as u64);
+    output.written.unwrap_or_default()
 }
 
 /// The number of a message's field.

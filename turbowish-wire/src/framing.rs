@@ -6,6 +6,7 @@ use std::fmt;
 use prost::Message;
 
 use crate::encode::{self, Encode};
+use crate::proto::PastReply;
 use crate::weight::{Overweight, Weighed, weigh};
 use crate::{DECODED_LIMIT, MESSAGE_LIMIT};
 
@@ -23,6 +24,26 @@ pub fn frame(message: &dyn Encode) -> Option<Vec<u8>> {
     frame.push(0);
     frame.extend(head.to_be_bytes());
     Some(encode::append(frame, message))
+}
+
+/// What goes before chunks of a recording, so that both together are the frame of a
+/// `turbowish.v1.PastReply`; `None` if that is larger than a console accepts. The chunks are not
+/// copied.
+#[must_use]
+pub fn head_of_past(chunks: usize) -> Option<Vec<u8>> {
+    let fields = encode::length_delimited(
+        const { encode::number_of(PastReply::FIELDS, "chunks") },
+        chunks,
+    );
+    let length = fields.len() + chunks;
+    let length = u32::try_from(length)
+        .ok()
+        .filter(|_| length <= MESSAGE_LIMIT)?;
+    let mut head = Vec::with_capacity(HEAD_BYTES + fields.len());
+    head.push(0);
+    head.extend(length.to_be_bytes());
+    head.extend(fields);
+    Some(head)
 }
 
 /// Why a frame contains no message.
@@ -84,7 +105,7 @@ mod tests {
 
     use turbowish_model::snapshot::Process;
 
-    use super::{HEAD_BYTES, Unreadable, frame, message};
+    use super::{HEAD_BYTES, Unreadable, frame, head_of_past, message};
     use crate::convert::Controlled;
     use crate::{MESSAGE_LIMIT, proto};
 
@@ -131,7 +152,17 @@ mod tests {
     }
 
     #[test]
+    fn chunks_behind_their_head_are_a_reply() {
+        for length in [0, 1, 127, 128, 70_000] {
+            let chunks = vec![0x5a; length];
+            let whole = [head_of_past(length).unwrap(), chunks.clone()].concat();
+            assert_eq!(message(&whole), Ok(proto::PastReply { chunks }));
+        }
+    }
+
+    #[test]
     fn what_no_console_takes_has_no_frame() {
         assert_eq!(frame(&with_command(MESSAGE_LIMIT)), None);
+        assert_eq!(head_of_past(MESSAGE_LIMIT), None);
     }
 }

@@ -1,4 +1,5 @@
-//! `turbowish ps`: every process of this user that runs TurboWish, one per line.
+//! `turbowish ps`: every process of this user that runs TurboWish, one per line, and those that
+//! have died and left a recording.
 
 use turbowish_model::query::Query;
 use turbowish_model::snapshot::column;
@@ -8,7 +9,9 @@ use turbowish_model::snapshot::units::{self, Micro, SECOND};
 use turbowish_model::snapshot::{Accounting, Snapshot};
 use turbowish_wire::client::{ClientError, Connection, Found, Target};
 
+use super::recover::{self, Whole};
 use crate::failure::{Failure, note, print_lines};
+use crate::plain_text;
 use crate::source;
 
 /// Runs the command; an empty list is a valid answer.
@@ -18,9 +21,14 @@ use crate::source;
 pub(crate) fn run() -> Result<(), Failure> {
     source::runtime()?.block_on(async {
         let found = source::list().await.found;
+        let left = left(&found);
         if found.is_empty() {
             note(&source::nothing_runs());
-            return Ok(());
+            return if left.is_empty() {
+                Ok(())
+            } else {
+                print_lines(&left)
+            };
         }
         let mut text_table = TextTable::new(vec![
             Header::words("NAME", 6),
@@ -35,8 +43,26 @@ pub(crate) fn run() -> Result<(), Failure> {
         for found in found {
             text_table.push(line(found).await);
         }
-        print_lines(&text_table.lines())
+        let mut lines = text_table.lines();
+        lines.extend(left);
+        print_lines(&lines)
     })
+}
+
+/// A line for each recording of a process that is not among the living.
+fn left(found: &[Found]) -> Vec<String> {
+    let is_found = |pid| found.iter().any(|found| found.pid == pid);
+    let dead = recover::recordings().into_iter();
+    let dead = dead.filter(|recording| !recording.lives && !is_found(recording.pid));
+    let lines = dead.filter_map(|recording| {
+        let (from, to) = Whole::read(&recording).ok()?.span?;
+        let pid = recording.pid;
+        let (from, to) = (plain_text::clock(from), plain_text::clock(to));
+        Some(format!(
+            "{pid}  died, recording of {from} .. {to}  turbowish recover {pid}"
+        ))
+    });
+    lines.collect()
 }
 
 async fn line(found: Found) -> Vec<String> {

@@ -353,6 +353,15 @@ impl Turbowish for Script {
         Ok(Response::new(ReceiverStream::new(stream)))
     }
 
+    type PastStream = tokio_stream::Empty<Result<proto::PastReply, Status>>;
+
+    async fn past(
+        &self,
+        _: Request<proto::PastRequest>,
+    ) -> Result<Response<Self::PastStream>, Status> {
+        Err(Status::unimplemented("the script has no recording"))
+    }
+
     async fn control(
         &self,
         _: Request<proto::ControlRequest>,

@@ -57,6 +57,9 @@ fn no_child_hangs_while_other_threads_poll() {
     );
     assert_eq!(stderr.matches("in polls").count(), 2, "{stderr}");
     assert!(report.exists());
+    // A child records nothing, and leaves what its parent has recorded to the parent.
+    let recordings = turbowish_wire::discovery::recordings(folder.path());
+    assert_eq!(recordings.expect("its folder"), []);
 }
 
 /// Becomes a daemon. Returns its first process, which has exited, and the process that stays.
@@ -89,6 +92,9 @@ fn a_daemon_that_called_init_too_early_says_so_once() {
     let folder = folder();
     let (first, stdout, pid) = daemon("before", folder.path());
     let parent = first.id();
+    let recordings = turbowish_wire::discovery::recordings(folder.path());
+    let recordings = recordings.expect("its folder");
+    assert!(recordings.iter().all(|recording| recording.pid == parent));
     assert_eq!(
         end(first, stdout),
         format!(

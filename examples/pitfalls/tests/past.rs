@@ -45,6 +45,28 @@ async fn when_it_is_over(child: &mut Child, socket: &Path) -> Alert {
     }
 }
 
+/// Waits until the recording has a mark that begins so.
+async fn until_marked(socket: &Path, begin: &str) {
+    let target = Target::Socket(socket.to_owned());
+    let connection = Connection::connect(&target).await.expect("a connection");
+    let begun = Instant::now();
+    loop {
+        let mut recording = connection.past(0, 0).await.expect("the recording");
+        while let Some(chunks) = recording.next().await {
+            let chunks = chunks.expect("chunks");
+            // The text of a mark is the whole body of its chunk.
+            if chunks
+                .windows(begin.len())
+                .any(|text| text == begin.as_bytes())
+            {
+                return;
+            }
+        }
+        assert!(begun.elapsed() < PATIENCE, "there is no mark {begin}");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
 fn check(alert: &Alert, started: u64) {
     assert_eq!(alert.pitfall.id(), "blocked_worker", "{alert:#?}");
     assert_eq!(alert.named(PartyKind::Task), ["compact"]);
@@ -83,6 +105,10 @@ async fn a_stall_is_told_afterwards() {
     let socket = turbowish_wire::discovery::socket(folder.path(), child.id());
     let alert = when_it_is_over(&mut child, &socket).await;
     check(&alert, started);
+    for begin in ["alert: ", "over: "] {
+        let mark = format!("{begin}blocked worker ");
+        until_marked(&socket, &mark).await;
+    }
     drop(child.stdin.take());
     let output = child.wait_with_output().expect("it ends");
     let text = String::from_utf8_lossy(&output.stderr).into_owned();

@@ -246,6 +246,26 @@ pub fn parse_share(text: &str) -> Option<u64> {
     )
 }
 
+/// Parses a number of bytes: `4096`, `4KiB`, `10 MB`. `None` if it is not one or out of range.
+#[must_use]
+pub fn parse_bytes(text: &str) -> Option<u64> {
+    const UNITS: [(&str, u64); 7] = [
+        ("KiB", 1 << 10),
+        ("MiB", 1 << 20),
+        ("GiB", 1 << 30),
+        ("kB", 1_000),
+        ("MB", 1_000_000),
+        ("GB", 1_000_000_000),
+        ("B", 1),
+    ];
+    let sized = UNITS
+        .iter()
+        .find_map(|(unit, bytes)| Some((text.strip_suffix(unit)?, *bytes)));
+    let (number, bytes) = sized.unwrap_or((text, 1));
+    let number: u64 = number.trim_end().parse().ok()?;
+    number.checked_mul(bytes)
+}
+
 /// Nanoseconds per unit of time: `ns us µs ms s m h d`.
 pub(crate) fn duration_unit(unit: &str) -> Option<u64> {
     Some(match unit {

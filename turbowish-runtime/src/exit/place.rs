@@ -18,14 +18,6 @@ const NAMES: u32 = 100;
 /// Largest write to the file, in bytes.
 const PART: usize = 1 << 20;
 
-/// Replaces each `%p` in the path with the process ID.
-pub(super) fn with_pid(path: &Path) -> PathBuf {
-    match path.to_str() {
-        Some(text) => text.replace("%p", &std::process::id().to_string()).into(),
-        None => path.to_owned(),
-    }
-}
-
 /// Writes a new file, or replaces an earlier report. A report that another process has written
 /// since this process `begun` stays, and this one goes to a file beside it. Returns the path of the
 /// file.

@@ -14,7 +14,7 @@ use super::collector::ThreadNow;
 use super::{Monitor, cost};
 use crate::log::say;
 use crate::resource::{self, Record};
-use crate::settings::{Report, Settings};
+use crate::settings::{RecordIn, Report, Settings};
 
 /// State of the monitor's thread: none.
 #[derive(Debug, Default)]
@@ -22,6 +22,9 @@ pub(super) struct MonitorThread(());
 
 /// Starts nothing, and says what is missing.
 pub(crate) fn start(_: &Arc<Monitor>, settings: &Settings) {
+    if matches!(settings.record, RecordIn::File(_)) {
+        say("not recording: this program was built without the feature `server` of turbowish");
+    }
     if settings.listen.is_some() {
         say("not listening: this program was built without the feature `server` of turbowish");
     } else if settings.report == Report::None {

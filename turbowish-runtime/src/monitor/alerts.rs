@@ -1,5 +1,7 @@
 //! Alert scans of the monitor, at its own interval and independent of consoles.
 
+mod news;
+
 use std::sync::MutexGuard;
 use std::time::{Duration, Instant};
 
@@ -11,6 +13,7 @@ use turbowish_model::snapshot::AwaitRow;
 use turbowish_model::snapshot::alert::{Alert, worst_first};
 use turbowish_model::sorting;
 
+use self::news::AlertNews;
 use super::cost::Series;
 use super::idle::IdleWaits;
 use super::registry::Registry;
@@ -23,6 +26,7 @@ use crate::lock::lock;
 use crate::monitor::collector::ThreadNow;
 use crate::monitor::cpu_time;
 use crate::resource;
+use crate::server::News;
 
 /// State of alert detection.
 #[derive(Debug, Default)]
@@ -30,6 +34,7 @@ pub(super) struct AlertWatch {
     detector: Detector,
     scout: Scout,
     alerts: Vec<Alert>,
+    news: AlertNews,
     pace: ScanPace,
     idle: IdleWaits,
     pub(super) uses: Series,
@@ -112,6 +117,11 @@ impl Monitor {
     ) -> Vec<AwaitRow> {
         let watch = self.watch();
         assembly.awaits(&|proc, site| watch.idle.at(proc, site), name)
+    }
+
+    /// Alerts that were raised and alerts that are over, since the last call.
+    pub(super) fn alert_news(&self) -> Vec<News> {
+        self.watch().news.take()
     }
 
     /// What a scan does to find idle waits.
@@ -244,7 +254,8 @@ impl AlertWatch {
             long_ns: self.detector.limits().get(Limit::LongPollWarn),
         });
         self.uses.tick(totals.at, self.scout.used());
-        self.alerts = self.detector.scan(&situation);
+        let before = std::mem::replace(&mut self.alerts, self.detector.scan(&situation));
+        self.news.compare(&before, &self.alerts);
         let took = cpu_time::used().saturating_sub(used);
         self.pace.next(begun, took);
     }

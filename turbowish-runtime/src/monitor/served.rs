@@ -7,9 +7,9 @@ use turbowish_model::snapshot::{Accounting, Process, Snapshot};
 use turbowish_wire::PauseTask;
 
 use super::Monitor;
-use crate::hot::{proc, thread};
+use crate::hot::{proc, switch, thread};
 use crate::monitor::cpu_time;
-use crate::server::{Refused, Source};
+use crate::server::{News, Refused, Source};
 
 impl Source for Monitor {
     fn snapshot(&self, query: &Query, budget: &Budget<'_>) -> Result<Snapshot, QueryError> {
@@ -29,6 +29,11 @@ impl Source for Monitor {
 
     fn answered(&self, took: Duration) {
         self.thread.cpu_time.answered(took);
+    }
+
+    fn news(&self) -> Option<Vec<News>> {
+        switch::epoch()?;
+        Some(self.alert_news())
     }
 
     fn set_accounting(&self, accounting: Accounting) {

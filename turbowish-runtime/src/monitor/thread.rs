@@ -17,8 +17,8 @@ use super::heartbeat::HeartbeatTask;
 use crate::hot::{pause, thread};
 use crate::lock::lock;
 use crate::log::say;
-use crate::server::{self, Config, Source};
-use crate::settings::Settings;
+use crate::server::{self, Config, RecordConfig, Source};
+use crate::settings::{RecordIn, Settings, with_pid};
 
 /// Interval of the history's ticks.
 const TICK: Duration = Duration::from_millis(250);
@@ -48,6 +48,7 @@ pub(crate) fn start(monitor: &Arc<Monitor>, settings: &Settings) {
         read_only: settings.read_only,
         max_clients: settings.max_clients,
         max_rows: settings.max_rows,
+        record: record(settings),
         ..Config::default()
     };
     let (stop, stopped) = oneshot::channel();
@@ -61,6 +62,22 @@ pub(crate) fn start(monitor: &Arc<Monitor>, settings: &Settings) {
     if settings.heartbeat {
         monitor.thread.heartbeat.start();
     }
+}
+
+/// What is recorded. The program may change its working folder, so a path is made absolute at once.
+fn record(settings: &Settings) -> Option<RecordConfig> {
+    let path = match &settings.record {
+        RecordIn::Nothing => return None,
+        RecordIn::Memory => None,
+        RecordIn::File(path) => {
+            let path = with_pid(path);
+            Some(std::env::current_dir().unwrap_or_default().join(path))
+        }
+    };
+    Some(RecordConfig {
+        budget: settings.record_bytes,
+        path,
+    })
 }
 
 /// Stops the heartbeat and the thread, and removes the socket.

@@ -1,6 +1,7 @@
 //! Answers: they leave as the connection takes them, and count on its account until then.
 //!
 //! Each snapshot of a stream is encoded when there is room for it, into memory of its own size.
+//! Each chunk of a recording is taken from where it is kept, when there is room for it.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -11,6 +12,7 @@ use turbowish_wire::convert::Paced;
 use turbowish_wire::framing;
 
 use super::quota::{Account, Held};
+use super::recorder::KeptChunks;
 use super::status::{Code, Status};
 use super::watch::{Timed, Watch};
 
@@ -24,6 +26,7 @@ pub(super) struct Answer {
 /// The part that is not encoded yet.
 enum Rest {
     Live(Box<Watch>),
+    Past(KeptChunks),
     Nothing(Status),
 }
 
@@ -53,14 +56,35 @@ impl Answer {
         answer
     }
 
-    /// Makes the next snapshot of a stream.
+    /// Chunks of a recording, each in a message of its own.
+    pub(super) const fn past(account: Arc<Account>, chunks: KeptChunks) -> Self {
+        Self {
+            account,
+            held: VecDeque::new(),
+            rest: Rest::Past(chunks),
+        }
+    }
+
+    /// Makes the next message of a stream.
     fn poll_make(&mut self, context: &mut Context<'_>) -> Poll<()> {
-        if let Rest::Live(watch) = &mut self.rest {
-            let next = ready!(watch.poll_next(context));
-            match next.and_then(|next| Ok((frame(&next)?, next.made.unsent))) {
-                Ok((frame, _unsent)) => self.held.push_back(self.account.hold(frame)),
-                Err(status) => self.rest = Rest::Nothing(status),
+        let next = match &mut self.rest {
+            Rest::Live(watch) => {
+                let next = ready!(watch.poll_next(context));
+                let next = next.and_then(|next| Ok((frame(&next)?, next.made.unsent)));
+                // Counted as a message from here on, and no more as a snapshot.
+                next.map(|(frame, _unsent)| self.held.push_back(self.account.hold(frame)))
             }
+            Rest::Past(chunks) => chunks.next().ok_or_else(Status::ok).and_then(|chunk| {
+                let head = framing::head_of_past(chunk.len()).ok_or_else(too_large)?;
+                for part in [head.into(), chunk] {
+                    self.held.push_back(self.account.hold(part));
+                }
+                Ok(())
+            }),
+            Rest::Nothing(_) => Ok(()),
+        };
+        if let Err(status) = next {
+            self.rest = Rest::Nothing(status);
         }
         Poll::Ready(())
     }

@@ -14,6 +14,7 @@ use super::admit::{Gate, Pass};
 use super::answer::{Answer, too_large};
 use super::making::{Asked, Making};
 use super::quota::Account;
+use super::recorder::Recorder;
 use super::status::{Code, Status};
 use super::watch::Watch;
 use super::worker::Worker;
@@ -29,6 +30,7 @@ pub(super) struct Service {
     worker: Worker,
     /// Answers queries with long filters, so that no other query waits for those.
     slow_worker: Worker,
+    recorder: Arc<Recorder>,
     read_only: bool,
     max_rows: u32,
 }
@@ -40,6 +42,7 @@ pub(super) enum Method {
     Read,
     Watch,
     Control,
+    Past,
 }
 
 impl Method {
@@ -50,17 +53,19 @@ impl Method {
             "Read" => Some(Self::Read),
             "Watch" => Some(Self::Watch),
             "Control" => Some(Self::Control),
+            "Past" => Some(Self::Past),
             _ => None,
         }
     }
 }
 
 impl Service {
-    pub(super) fn new(source: Arc<dyn Source>, config: &Config) -> Self {
+    pub(super) fn new(source: Arc<dyn Source>, config: &Config, recorder: Arc<Recorder>) -> Self {
         Self {
             source,
             worker: Worker::default(),
             slow_worker: Worker::default(),
+            recorder,
             read_only: config.read_only,
             max_rows: config.max_rows.max(1),
         }
@@ -69,6 +74,12 @@ impl Service {
     /// The gate before the service.
     pub(super) fn gate(&self, max_clients: usize) -> Gate {
         Gate::new(&self.label(), max_clients)
+    }
+
+    /// Records states on the thread that answers queries.
+    pub(super) fn record(&self) -> impl Future<Output = ()> + use<> {
+        let recorder = Arc::clone(&self.recorder);
+        recorder.run(Arc::clone(&self.source), self.worker.clone())
     }
 
     /// Name of this process in refusals.
@@ -114,6 +125,17 @@ impl Service {
             Method::Control => {
                 let reply = self.control(&frame)?;
                 Ok(Answer::whole(account, framed(framing::frame(&reply))?))
+            }
+            Method::Past => {
+                let proto::PastRequest {
+                    from_unix_ns: from,
+                    to_unix_ns: to,
+                } = framing::message(&frame).map_err(unreadable)?;
+                if to != 0 && to < from {
+                    let text = "the range ends before it begins";
+                    return Err(Status::new(Code::InvalidArgument, text));
+                }
+                Ok(Answer::past(account, self.recorder.past(from, to)))
             }
         }
     }

@@ -1,13 +1,14 @@
 //! Server tests over a real socket and a real port, with a scripted source.
 
 mod hostile;
+mod past;
 
 use std::fs;
 use std::io::{Read, Write};
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -18,7 +19,7 @@ use turbowish_model::snapshot::{Accounting, Page, ProcRow, Process, Snapshot};
 use turbowish_wire::client::{ClientError, Connection, Target, list_in};
 use turbowish_wire::{Action, PROTOCOL, PauseTask, discovery};
 
-use super::{Config, Refused, Source, serve};
+use super::{Config, News, Refused, Source, serve};
 
 const TOKEN: &str = "5f2c9a7be01d4386";
 
@@ -40,7 +41,12 @@ struct Told {
     big: AtomicUsize,
     /// Number of slow queries that have begun, and why some were stopped.
     slow: AtomicUsize,
+    /// Time of the next snapshot.
+    clock: AtomicU64,
+    /// Bytes of a text in a recorded state.
+    state_bytes: AtomicUsize,
     stopped: Mutex<Vec<Overrun>>,
+    news: Mutex<Vec<News>>,
     released: AtomicBool,
 }
 
@@ -70,7 +76,10 @@ impl Source for Told {
         if query.window_ns == Some(SLOW_WINDOW) {
             self.be_slow(budget)?;
         }
-        self.asked.lock().unwrap().push(query.clone());
+        let is_recorded = *query == Query::recorded();
+        if !is_recorded {
+            self.asked.lock().unwrap().push(query.clone());
+        }
         let mut row = ProcRow {
             proc: "kv::serve".into(),
             ..ProcRow::default()
@@ -79,8 +88,12 @@ impl Source for Told {
             self.big.fetch_add(1, Ordering::SeqCst);
             row.file = "x".repeat(BIG);
         }
+        if is_recorded {
+            row.file = "x".repeat(self.state_bytes.load(Ordering::SeqCst));
+        }
         Ok(Snapshot {
             process: self.process(),
+            at_unix_ns: self.clock.fetch_add(1, Ordering::SeqCst),
             window_ns: query.window_ns.unwrap_or(0),
             procs: Page {
                 rows: vec![row],
@@ -105,6 +118,11 @@ impl Source for Told {
     }
 
     fn answered(&self, _took: Duration) {}
+
+    fn news(&self) -> Option<Vec<News>> {
+        let is_armed = *self.accounting.lock().unwrap() == Accounting::Armed;
+        is_armed.then(|| std::mem::take(&mut *self.news.lock().unwrap()))
+    }
 
     fn set_accounting(&self, accounting: Accounting) {
         *self.accounting.lock().unwrap() = accounting;
@@ -748,8 +766,8 @@ mod later {
     use turbowish_wire::PROTOCOL;
     use turbowish_wire::proto::turbowish_server::{Turbowish, TurbowishServer};
     use turbowish_wire::proto::{
-        ControlReply, ControlRequest, HelloReply, HelloRequest, Process, Query, Snapshot,
-        WatchRequest,
+        ControlReply, ControlRequest, HelloReply, HelloRequest, PastReply, PastRequest, Process,
+        Query, Snapshot, WatchRequest,
     };
 
     struct Later;
@@ -787,6 +805,15 @@ mod later {
             &self,
             _: Request<WatchRequest>,
         ) -> Result<Response<Self::WatchStream>, Status> {
+            absent()
+        }
+
+        type PastStream = tokio_stream::Empty<Result<PastReply, Status>>;
+
+        async fn past(
+            &self,
+            _: Request<PastRequest>,
+        ) -> Result<Response<Self::PastStream>, Status> {
             absent()
         }
 

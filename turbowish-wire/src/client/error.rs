@@ -103,6 +103,11 @@ pub enum ClientError {
         /// Message of the process.
         text: String,
     },
+    /// The process is of a version that cannot do this.
+    Older {
+        /// The process.
+        target: String,
+    },
     /// An established connection broke.
     Gone {
         /// The target of the connection.
@@ -168,6 +173,10 @@ impl fmt::Display for ClientError {
             | Self::ReadOnly { text }
             | Self::NoTask { text }
             | Self::Refused { text } => f.write_str(text),
+            Self::Older { target } => write!(
+                f,
+                "{target} has a version of TurboWish that cannot do this: update the crate turbowish in it"
+            ),
             Self::Gone { target, cause } => write!(f, "{target} is gone ({cause})"),
             Self::TooLarge { target } => write!(
                 f,
@@ -254,6 +263,11 @@ impl Error for ClientError {
 pub(super) fn of_greeting(label: &str, status: &Status) -> ClientError {
     match of_status(label, status) {
         ClientError::Gone { target, cause } => ClientError::Stranger { target, cause },
+        // Every version can greet.
+        ClientError::Older { target } => ClientError::Stranger {
+            target,
+            cause: cause_of(status),
+        },
         known => known,
     }
 }
@@ -268,6 +282,7 @@ pub(super) fn of_status(label: &str, status: &Status) -> ClientError {
         Code::PermissionDenied => ClientError::ReadOnly { text },
         Code::NotFound => ClientError::NoTask { text },
         Code::FailedPrecondition => ClientError::Refused { text },
+        Code::Unimplemented => ClientError::Older { target },
         Code::OutOfRange if has_source::<Overweight>(status) => ClientError::TooHeavy { target },
         // Not sent by any monitor: the decoder's status for a message beyond the limit.
         Code::OutOfRange => ClientError::TooLarge { target },
@@ -386,7 +401,7 @@ mod tests {
             (Code::OutOfRange, "TooLarge", "TooLarge"),
             (Code::Unavailable, "Gone", "Stranger"),
             (Code::Internal, "Gone", "Stranger"),
-            (Code::Unimplemented, "Gone", "Stranger"),
+            (Code::Unimplemented, "Older", "Stranger"),
         ] {
             let status = Status::new(code, "text");
             assert_eq!(name(of_status("kv 7", &status)), expected, "{code:?}");

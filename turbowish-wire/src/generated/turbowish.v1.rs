@@ -35,6 +35,24 @@ pub struct WatchRequest {
     #[prost(uint64, tag = "2")]
     pub interval_ns: u64,
 }
+/// A part of the process's recording. An instant is shown by the last state at or before it: so the chunks begin with the state that shows the
+/// first instant, if the process still has it, else with the oldest chunk. Those that are overwritten before they are sent are left out.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct PastRequest {
+    /// The first instant, nanoseconds since the Unix epoch; 0 is no bound.
+    #[prost(uint64, tag = "1")]
+    pub from_unix_ns: u64,
+    /// The last instant, inclusive; 0 is no bound. Chunks that are recorded after the request are not sent.
+    #[prost(uint64, tag = "2")]
+    pub to_unix_ns: u64,
+}
+/// Some chunks of a recording.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct PastReply {
+    /// One or several whole chunks, in the format of a recording's file; at most 4 MiB, unless a single chunk is larger.
+    #[prost(bytes = "vec", tag = "1")]
+    pub chunks: ::prost::alloc::vec::Vec<u8>,
+}
 /// One touch of the process.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ControlRequest {
@@ -1829,6 +1847,31 @@ pub mod turbowish_client {
                 .insert(GrpcMethod::new("turbowish.v1.Turbowish", "Control"));
             self.inner.unary(req, path, codec).await
         }
+        /// The chunks of the recording that the process keeps in memory, oldest first; none if it records nothing.
+        pub async fn past(
+            &mut self,
+            request: impl tonic::IntoRequest<super::PastRequest>,
+        ) -> std::result::Result<
+            tonic::Response<tonic::codec::Streaming<super::PastReply>>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = crate::codec::Codec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/turbowish.v1.Turbowish/Past",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("turbowish.v1.Turbowish", "Past"));
+            self.inner.server_streaming(req, path, codec).await
+        }
     }
 }
 /// Generated server implementations.
@@ -1871,6 +1914,17 @@ pub mod turbowish_server {
             &self,
             request: tonic::Request<super::ControlRequest>,
         ) -> std::result::Result<tonic::Response<super::ControlReply>, tonic::Status>;
+        /// Server streaming response type for the Past method.
+        type PastStream: tonic::codegen::tokio_stream::Stream<
+                Item = std::result::Result<super::PastReply, tonic::Status>,
+            >
+            + std::marker::Send
+            + 'static;
+        /// The chunks of the recording that the process keeps in memory, oldest first; none if it records nothing.
+        async fn past(
+            &self,
+            request: tonic::Request<super::PastRequest>,
+        ) -> std::result::Result<tonic::Response<Self::PastStream>, tonic::Status>;
     }
     /// One process that accounts for its event loop.
     #[derive(Debug)]
@@ -2124,6 +2178,52 @@ pub mod turbowish_server {
                     };
                     Box::pin(fut)
                 }
+                "/turbowish.v1.Turbowish/Past" => {
+                    #[allow(non_camel_case_types)]
+                    struct PastSvc<T: Turbowish>(pub Arc<T>);
+                    impl<
+                        T: Turbowish,
+                    > tonic::server::ServerStreamingService<super::PastRequest>
+                    for PastSvc<T> {
+                        type Response = super::PastReply;
+                        type ResponseStream = T::PastStream;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::ResponseStream>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::PastRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Turbowish>::past(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = PastSvc(inner);
+                        let codec = crate::codec::Codec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.server_streaming(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
                 _ => {
                     Box::pin(async move {
                         let mut response = http::Response::new(
@@ -2213,6 +2313,38 @@ impl crate::weight::Weighed for WatchRequest {
 impl WatchRequest {
     /// The numbers of the fields, by name.
     pub const FIELDS: &'static [(&'static str, u32)] = &[("query", 1), ("interval_ns", 2)];
+}
+impl crate::weight::Weighed for PastRequest {
+    fn shape() -> &'static crate::weight::Shape {
+        #[allow(unused_imports)]
+        use crate::weight::{Field, Weighed};
+        static SHAPE: crate::weight::Shape = crate::weight::Shape {
+            bytes: ::core::mem::size_of::<PastRequest>(),
+            fields: &[
+            ],
+        };
+        &SHAPE
+    }
+}
+impl PastRequest {
+    /// The numbers of the fields, by name.
+    pub const FIELDS: &'static [(&'static str, u32)] = &[("from_unix_ns", 1), ("to_unix_ns", 2)];
+}
+impl crate::weight::Weighed for PastReply {
+    fn shape() -> &'static crate::weight::Shape {
+        #[allow(unused_imports)]
+        use crate::weight::{Field, Weighed};
+        static SHAPE: crate::weight::Shape = crate::weight::Shape {
+            bytes: ::core::mem::size_of::<PastReply>(),
+            fields: &[
+            ],
+        };
+        &SHAPE
+    }
+}
+impl PastReply {
+    /// The numbers of the fields, by name.
+    pub const FIELDS: &'static [(&'static str, u32)] = &[("chunks", 1)];
 }
 impl crate::weight::Weighed for ControlRequest {
     fn shape() -> &'static crate::weight::Shape {

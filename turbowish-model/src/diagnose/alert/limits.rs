@@ -276,15 +276,7 @@ impl Measure {
             Self::Time => units::parse_duration(text),
             Self::Count => text.parse().ok(),
             Self::Percent => text.trim_end_matches('%').trim_end().parse().ok(),
-            Self::Bytes => {
-                let sizes = [("KiB", 10), ("MiB", 20), ("GiB", 30), ("B", 0)];
-                let sized = sizes
-                    .iter()
-                    .find_map(|(unit, shift)| Some((text.strip_suffix(unit)?, *shift)));
-                let (number, shift) = sized.unwrap_or((text, 0));
-                let number: u64 = number.trim_end().parse().ok()?;
-                number.checked_mul(1 << shift)
-            }
+            Self::Bytes => units::parse_bytes(text),
         }
     }
 }

@@ -4,7 +4,8 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use super::{Temporary, beside, replace, with_pid};
+use super::{Temporary, beside, replace};
+use crate::settings::with_pid;
 
 fn report(name: &str, at: u64) -> String {
     format!(

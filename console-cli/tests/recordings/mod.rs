@@ -1,0 +1,402 @@
+//! Recordings of real processes, which are killed, or have no room for a file.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{Read, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use turbowish_recording::{ChunkHeader, HEADER_BYTES, Reader};
+use turbowish_wire::client::{Connection, Target};
+use turbowish_wire::discovery;
+
+use super::monitor::Host;
+
+const ROLE: &str = "TURBOWISH_TEST_RECORDED";
+
+/// Long enough for a loaded machine; no test waits for its end.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+#[turbowish::instrument]
+async fn tick() {
+    tokio::time::sleep(Duration::from_millis(1)).await;
+}
+
+#[turbowish::instrument]
+async fn ticks() {
+    loop {
+        tick().await;
+    }
+}
+
+/// What the tests start as another process; without its variable it is nothing.
+#[test]
+fn recorded_program() {
+    if std::env::var(ROLE).is_err() {
+        return;
+    }
+    let _turbowish = turbowish::Builder::new().name("recorded").init();
+    let (end, ended) = tokio::sync::oneshot::channel::<()>();
+    std::thread::spawn(move || {
+        let _ = std::io::stdin().read_to_end(&mut Vec::new());
+        drop(end);
+    });
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        let ticks = turbowish::TaskBuilder::new().name("ticks").task(ticks());
+        tokio::select! {
+            () = ticks => {}
+            _ = ended => {}
+        }
+    });
+}
+
+/// A process that records, unless it is told otherwise.
+struct Recorded {
+    child: Child,
+    folder: PathBuf,
+}
+
+impl Recorded {
+    fn start(folder: &Path, environment: &[(&str, &str)]) -> Self {
+        Self::start_under(&[], folder, environment)
+    }
+
+    /// Starts it by another program.
+    fn start_under(under: &[&str], folder: &Path, environment: &[(&str, &str)]) -> Self {
+        let program = std::env::current_exe().unwrap();
+        let words: Vec<_> = under
+            .iter()
+            .map(AsRef::as_ref)
+            .chain([program.as_os_str()])
+            .collect();
+        let child = Command::new(words[0])
+            .args(&words[1..])
+            .args(["--exact", "recordings::recorded_program", "--nocapture"])
+            .env_remove("TURBOWISH_RECORD")
+            .env_remove("TURBOWISH_RECORD_BYTES")
+            .env(ROLE, "1")
+            .env("TURBOWISH_RUNTIME_DIR", folder)
+            .envs(environment.iter().copied())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        Self {
+            child,
+            folder: folder.to_owned(),
+        }
+    }
+
+    fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    fn segments(&self) -> [PathBuf; 2] {
+        discovery::segments(&self.folder, self.pid())
+    }
+
+    /// Number of states in its file.
+    fn states(&self) -> usize {
+        states(&self.segments()[1]).len()
+    }
+
+    async fn connect(&self) -> Connection {
+        let target = Target::Socket(discovery::socket(&self.folder, self.pid()));
+        let begun = Instant::now();
+        loop {
+            match Connection::connect(&target).await {
+                Ok(connection) => return connection,
+                Err(error) => assert!(begun.elapsed() < PATIENCE, "{error}"),
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+
+    /// Ends it in order. Returns what it has printed on stderr.
+    fn end(mut self) -> String {
+        drop(self.child.stdin.take());
+        let mut text = String::new();
+        let mut stderr = self.child.stderr.take().unwrap();
+        stderr.read_to_string(&mut text).unwrap();
+        assert!(self.child.wait().unwrap().success(), "{text}");
+        text
+    }
+}
+
+/// Times of the states in a file; none if it is not there, or not begun.
+fn states(path: &Path) -> Vec<u64> {
+    let reader = File::open(path)
+        .ok()
+        .and_then(|file| Reader::open(file).ok());
+    let states = reader.map(|reader| reader.states().to_vec());
+    let states = states.unwrap_or_default().into_iter();
+    states.map(|state| state.at_unix_ns).collect()
+}
+
+fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !is_so() {
+        assert!(begun.elapsed() < PATIENCE, "{what}: not after {PATIENCE:?}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn unix_ns() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+    u64::try_from(now.as_nanos()).unwrap()
+}
+
+fn text(output: Output) -> (Option<i32>, String, String) {
+    (
+        output.status.code(),
+        String::from_utf8(output.stdout).unwrap(),
+        String::from_utf8(output.stderr).unwrap(),
+    )
+}
+
+#[test]
+fn what_was_recorded_is_there_after_kill_9() {
+    let host = Host::empty();
+    let mut process = Recorded::start(host.path(), &[]);
+    let pid = process.pid().to_string();
+    until("three states", || process.states() >= 3);
+    process.child.kill().unwrap();
+    let killed = unix_ns();
+    process.child.wait().unwrap();
+    // What the process could not finish.
+    let [old, new] = process.segments();
+    let before = states(&new);
+    let cut = fs::metadata(&new).unwrap().len() - 1;
+    let whole = fs::read(&new).unwrap();
+    let appended = &whole[whole.len() / 2..];
+    OpenOptions::new()
+        .append(true)
+        .open(&new)
+        .unwrap()
+        .write_all(&appended[..40])
+        .unwrap();
+    assert!(!old.exists());
+
+    let line = format!("{pid}  died, recording of ");
+    let (code, listed, _) = text(host.run(&["ps"]));
+    assert!(code == Some(0) && listed.starts_with(&line), "{listed}");
+    assert!(
+        listed
+            .trim_end()
+            .ends_with(&format!("  turbowish recover {pid}")),
+        "{listed}"
+    );
+
+    let out = host.path().join("x.tw");
+    let name = out.to_str().unwrap();
+    let told = host.stdout(&["recover", &pid, "-o", name]);
+    let count = before.len();
+    let begin = format!("{name}: {count} states of process {pid}, 20");
+    assert!(
+        told.starts_with(&begin) && told.ends_with(" 0 lost\n"),
+        "{told}"
+    );
+    assert_eq!(
+        fs::metadata(&out).unwrap().permissions().mode() & 0o777,
+        0o600
+    );
+    let mut reader = Reader::open(File::open(&out).unwrap()).unwrap();
+    assert!(reader.damage().is_none(), "{:?}", reader.damage());
+    assert_eq!(states(&out), before);
+    let last = *before.last().unwrap();
+    let age = killed.saturating_sub(last);
+    assert!(last <= killed && age < 1_500_000_000, "{age} ns");
+    let state = reader.snapshot(count - 1).unwrap();
+    assert_eq!(
+        (state.process.name.as_str(), state.process.pid),
+        ("recorded", process.pid())
+    );
+    assert!(
+        state
+            .tasks
+            .rows
+            .iter()
+            .any(|task| task.name.contains("ticks"))
+    );
+
+    let (code, stdout, stderr) = text(host.run(&["recover", &pid, "-o", name]));
+    assert_eq!((code, &*stdout), (Some(1), ""));
+    assert!(
+        stderr.contains("cannot write") && stderr.contains("exists"),
+        "{stderr}"
+    );
+    assert_eq!(states(&out), before);
+
+    // The last one is cut off.
+    OpenOptions::new()
+        .write(true)
+        .open(&new)
+        .unwrap()
+        .set_len(cut)
+        .unwrap();
+    let other = host.path().join("y.tw");
+    host.stdout(&["recover", &pid, "-o", other.to_str().unwrap()]);
+    assert_eq!(states(&other), before[..count - 1]);
+}
+
+#[test]
+fn nothing_is_left_at_an_orderly_end_and_nothing_can_be_recovered() {
+    let host = Host::empty();
+    let process = Recorded::start(host.path(), &[]);
+    let pid = process.pid().to_string();
+    until("a state", || process.states() >= 1);
+    let mode = fs::metadata(&process.segments()[1])
+        .unwrap()
+        .permissions()
+        .mode();
+    assert_eq!(mode & 0o777, 0o600);
+    assert_eq!(process.end(), "");
+    assert_eq!(fs::read_dir(host.path()).unwrap().count(), 0);
+    let (code, stderr) = host.failure(&["recover", &pid]);
+    assert_eq!(code, Some(3));
+    assert!(
+        stderr.contains(&format!("process {pid} has left no recording")),
+        "{stderr}"
+    );
+}
+
+/// The chunks that a process has: their bytes, and the time of the first one.
+async fn past(connection: &Connection) -> (usize, Option<u64>) {
+    let mut past = connection.past(0, 0).await.unwrap();
+    let (mut bytes, mut first) = (0, None);
+    while let Some(chunks) = past.next().await {
+        let chunks = chunks.unwrap();
+        let header = ChunkHeader::read(chunks.first_chunk::<HEADER_BYTES>().unwrap());
+        first = first.or(header.map(|header| header.at_unix_ns));
+        bytes += chunks.len();
+    }
+    (bytes, first)
+}
+
+#[tokio::test]
+async fn off_is_off() {
+    let host = Host::empty();
+    let process = Recorded::start(host.path(), &[("TURBOWISH_RECORD", "off")]);
+    let connection = process.connect().await;
+    // Long enough for the first state, had there been one.
+    while connection
+        .snapshot(&Default::default())
+        .await
+        .unwrap()
+        .process
+        .uptime_ns
+        < 1_500_000_000
+    {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    assert_eq!(past(&connection).await, (0, None));
+    let files = fs::read_dir(host.path())
+        .unwrap()
+        .map(|file| file.unwrap().path());
+    let socket = discovery::socket(host.path(), process.pid());
+    assert_eq!(files.collect::<Vec<_>>(), [socket]);
+    assert_eq!(process.end(), "");
+}
+
+#[tokio::test]
+async fn a_small_budget_is_kept() {
+    const BUDGET: usize = 8 << 10;
+    let host = Host::empty();
+    let process = Recorded::start(host.path(), &[("TURBOWISH_RECORD_BYTES", "8KiB")]);
+    let connection = process.connect().await;
+    let begun = Instant::now();
+    let mut seen = None;
+    loop {
+        let (bytes, first) = past(&connection).await;
+        assert!(bytes <= BUDGET, "{bytes}");
+        // The oldest one has given way.
+        if seen.is_some() && first != seen {
+            break;
+        }
+        seen = first;
+        assert!(begun.elapsed() < PATIENCE, "{bytes} bytes");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    assert_eq!(process.end(), "");
+}
+
+#[tokio::test]
+async fn a_named_file_stays_and_its_faults_do_not_stop_the_program() {
+    let host = Host::empty();
+    let named = host.path().join("run-%p.tw");
+    let process = Recorded::start(
+        host.path(),
+        &[("TURBOWISH_RECORD", named.to_str().unwrap())],
+    );
+    let path = host.path().join(format!("run-{}.tw", process.pid()));
+    until("two states", || states(&path).len() >= 2);
+    assert!(!process.segments()[1].exists());
+    assert_eq!(process.end(), "");
+    assert!(states(&path).len() >= 2);
+
+    let full = [("TURBOWISH_RECORD", "/dev/full")];
+    let process = Recorded::start(host.path(), &full);
+    let connection = process.connect().await;
+    let begun = Instant::now();
+    while past(&connection).await.0 == 0 {
+        assert!(begun.elapsed() < PATIENCE, "it records in memory");
+    }
+    let stderr = process.end();
+    let begin = "turbowish: not recording to /dev/full: File exists";
+    assert!(
+        stderr.starts_with(begin) && stderr.lines().count() == 1,
+        "{stderr}"
+    );
+}
+
+/// A write that fails would raise a signal that ends the program.
+#[test]
+fn a_file_that_may_not_grow_ends_the_recording_and_not_the_program() {
+    let host = Host::empty();
+    let path = host.path().join("x.tw");
+    let named = [("TURBOWISH_RECORD", path.to_str().unwrap())];
+    let mut process = Recorded::start_under(&["prlimit", "--fsize=600"], host.path(), &named);
+    let mut stderr = process.child.stderr.take().unwrap();
+    let mut line = Vec::new();
+    while !line.ends_with(b"\n") {
+        let mut byte = [0];
+        assert_eq!(stderr.read(&mut byte).unwrap(), 1, "it has ended");
+        line.push(byte[0]);
+    }
+    let line = String::from_utf8(line).unwrap();
+    let begin = format!(
+        "turbowish: the recording to {} ends here: File too large",
+        path.display()
+    );
+    let first = format!(
+        "turbowish: not recording to {}: File too large",
+        path.display()
+    );
+    assert!(
+        line.starts_with(&begin) || line.starts_with(&first),
+        "{line}"
+    );
+    process.child.stderr = Some(stderr);
+    assert_eq!(process.end(), "");
+    assert!(fs::metadata(&path).unwrap().len() <= 600);
+}
+
+#[test]
+fn a_folder_that_cannot_be_made_costs_one_line() {
+    let host = Host::empty();
+    let file = host.path().join("file");
+    fs::write(&file, "").unwrap();
+    let process = Recorded::start(&file.join("below"), &[]);
+    let stderr = process.end();
+    let begin = "turbowish: no console can attach by process id: the folder ";
+    assert!(
+        stderr.starts_with(begin) && stderr.lines().count() == 1,
+        "{stderr}"
+    );
+}

@@ -1,0 +1,198 @@
+//! Recorder: the states of this process in the last minutes, as chunks of a recording, in memory
+//! and in a file that outlives the process.
+//!
+//! The states are made on the thread that answers queries, at a pace that keeps to a small part of
+//! a core. Nothing is recorded while accounting is disarmed.
+
+mod file;
+mod ring;
+mod schedule;
+#[cfg(test)]
+mod tests;
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, TryLockError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use tokio::sync::oneshot;
+use tokio::time::Instant;
+use turbowish_model::query::{Budget, Query};
+use turbowish_model::snapshot::Accounting;
+use turbowish_recording::ChunkKind;
+use turbowish_wire::encode;
+
+use self::file::{RecordFile, RecordTo};
+use self::ring::Ring;
+use self::schedule::Schedule;
+use super::worker::Worker;
+use super::{Config, News, Source, lock};
+
+/// Maximum time for which the end of the process waits for a write.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// What is recorded, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RecordConfig {
+    /// Bytes of all chunks in memory, at most.
+    pub(crate) budget: usize,
+    /// The file of the user's choice, instead of those beside the socket.
+    pub(crate) path: Option<PathBuf>,
+}
+
+/// The recording of this process.
+pub(super) struct Recorder {
+    is_on: bool,
+    ring: Mutex<Ring>,
+    file: Mutex<RecordFile>,
+}
+
+impl Recorder {
+    /// `folder` has the socket of this process, if there is one.
+    pub(super) fn new(config: &Config, folder: Option<&Path>) -> Arc<Self> {
+        let budget = config.record.as_ref().map_or(0, |record| record.budget);
+        let path = config
+            .record
+            .as_ref()
+            .and_then(|record| record.path.clone());
+        let to = match (path, folder) {
+            _ if budget == 0 => RecordTo::Nothing,
+            (Some(path), _) => RecordTo::Named(path),
+            (None, Some(folder)) => RecordTo::Segments {
+                folder: folder.to_owned(),
+                pid: std::process::id(),
+            },
+            (None, None) => RecordTo::Nothing,
+        };
+        Arc::new(Self {
+            is_on: budget > 0,
+            ring: Mutex::new(Ring::new(budget)),
+            file: Mutex::new(RecordFile::new(to, Arc::clone(&config.say))),
+        })
+    }
+
+    /// Records until it is dropped.
+    pub(super) async fn run(self: Arc<Self>, source: Arc<dyn Source>, worker: Worker) {
+        if !self.is_on {
+            return;
+        }
+        let mut schedule = Schedule::default();
+        loop {
+            tokio::time::sleep_until(schedule.next_look(Instant::now())).await;
+            let Some(news) = source.news() else {
+                schedule.rest();
+                continue;
+            };
+            if !news.is_empty() {
+                schedule.tell();
+            }
+            let lost = schedule.begin(Instant::now());
+            if lost.is_none() && news.is_empty() {
+                continue;
+            }
+            lock(&self.ring).lose(lost.unwrap_or(0));
+            let (tell, told) = oneshot::channel();
+            let (own, own_source) = (Arc::clone(&self), Arc::clone(&source));
+            let job = move || {
+                // Fails if the server has ended in the meantime.
+                let _ = tell.send(own.record(&*own_source, &news, lost.is_some()));
+            };
+            let made = match worker.push(Box::new(job)) {
+                Ok(()) => told.await.ok(),
+                Err(_) => None,
+            };
+            match (lost, made) {
+                (Some(_), Some(took)) => schedule.took(took),
+                // There was no thread for it, or it panicked.
+                (Some(_), None) => lock(&self.ring).lose(1),
+                (None, _) => {}
+            }
+        }
+    }
+
+    /// Records the news and, if one is due, a state. Returns the processor time of both.
+    fn record(&self, source: &dyn Source, news: &[News], is_due: bool) -> Duration {
+        let begun = source.used();
+        for News { at_unix_ns, text } in news {
+            self.add(ChunkKind::Mark, *at_unix_ns, text.as_bytes());
+        }
+        if is_due {
+            self.add_state(source);
+        }
+        let took = source.used().saturating_sub(begun);
+        source.answered(took);
+        took
+    }
+
+    fn add_state(&self, source: &dyn Source) {
+        let Ok(snapshot) = source.snapshot(&Query::recorded(), &Budget::unlimited()) else {
+            return lock(&self.ring).lose(1);
+        };
+        if snapshot.process.accounting == Accounting::Disarmed {
+            return;
+        }
+        let largest = lock(&self.ring).largest_body();
+        if encode::size(&snapshot) > largest {
+            return lock(&self.ring).lose(1);
+        }
+        let body = encode::message(&snapshot);
+        self.add(ChunkKind::State, snapshot.at_unix_ns, &body);
+    }
+
+    /// Adds a chunk to the ring, and to the file.
+    fn add(&self, kind: ChunkKind, at_unix_ns: u64, body: &[u8]) {
+        let (largest, lost) = {
+            let mut ring = lock(&self.ring);
+            // States count what was lost since the one before; marks do not.
+            let lost = if kind == ChunkKind::State {
+                ring.take_lost()
+            } else {
+                0
+            };
+            (ring.largest_body(), lost)
+        };
+        let chunk = ring::chunk(kind, at_unix_ns, lost, body);
+        let Some(chunk) = chunk.filter(|_| body.len() <= largest) else {
+            return lock(&self.ring).lose(lost);
+        };
+        lock(&self.ring).push(kind, at_unix_ns, chunk.clone());
+        lock(&self.file).append(&chunk);
+    }
+
+    /// What was recorded from one instant to another; 0 is no bound.
+    pub(super) fn past(self: &Arc<Self>, from_unix_ns: u64, to_unix_ns: u64) -> KeptChunks {
+        KeptChunks {
+            range: lock(&self.ring).between(from_unix_ns, to_unix_ns),
+            recorder: Arc::clone(self),
+        }
+    }
+
+    /// Ends the recording. The files beside the socket are removed, unless a write to them takes
+    /// longer than [`PATIENCE`]: the end of the process waits for this.
+    pub(super) async fn end(&self) {
+        let until = Instant::now() + PATIENCE;
+        loop {
+            match self.file.try_lock() {
+                Ok(mut file) => return file.end(),
+                Err(TryLockError::Poisoned(file)) => return file.into_inner().end(),
+                Err(TryLockError::WouldBlock) if Instant::now() >= until => return,
+                Err(TryLockError::WouldBlock) => tokio::time::sleep(PATIENCE / 100).await,
+            }
+        }
+    }
+}
+
+/// Chunks to be sent. Each is looked up when there is room for it: those that are overwritten
+/// before are left out.
+pub(super) struct KeptChunks {
+    recorder: Arc<Recorder>,
+    range: Range<u64>,
+}
+
+impl KeptChunks {
+    /// The next chunk. It is not copied.
+    pub(super) fn next(&mut self) -> Option<Bytes> {
+        lock(&self.recorder.ring).next(&mut self.range)
+    }
+}

@@ -1,0 +1,221 @@
+//! Ring: the latest chunks, within a budget of bytes.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use bytes::Bytes;
+use turbowish_recording::{ChunkKind, HEADER_BYTES, LARGEST_BODY, encode};
+
+/// Memory of a chunk beside its bytes, at most: its place here, and what its parts share.
+const OVERHEAD: usize = 128;
+
+/// Bytes of a message around a chunk, at most.
+const AROUND: usize = 64;
+
+/// The latest chunks. The oldest ones give way.
+#[derive(Default)]
+pub(super) struct Ring {
+    chunks: VecDeque<Kept>,
+    /// Number of the first chunk: each has one more than that before.
+    first: u64,
+    /// Bytes of all chunks, and of what they take beside.
+    bytes: usize,
+    budget: usize,
+    /// States that were due since the last one here and were not recorded.
+    lost: u32,
+}
+
+struct Kept {
+    is_state: bool,
+    at_unix_ns: u64,
+    chunk: Bytes,
+}
+
+impl Ring {
+    pub(super) fn new(budget: usize) -> Self {
+        Self {
+            budget,
+            ..Self::default()
+        }
+    }
+
+    /// Bytes of the largest body that has room, here and in a message.
+    pub(super) fn largest_body(&self) -> usize {
+        let room = self.budget.saturating_sub(OVERHEAD + HEADER_BYTES);
+        room.min(LARGEST_BODY - HEADER_BYTES - AROUND)
+    }
+
+    /// Counts states that were due and not recorded.
+    pub(super) const fn lose(&mut self, states: u32) {
+        self.lost = self.lost.saturating_add(states);
+    }
+
+    /// The number of lost states for the next one.
+    pub(super) const fn take_lost(&mut self) -> u32 {
+        std::mem::replace(&mut self.lost, 0)
+    }
+
+    /// Adds a chunk that is no larger than [`Self::largest_body`] allows.
+    pub(super) fn push(&mut self, kind: ChunkKind, at_unix_ns: u64, chunk: Bytes) {
+        let bytes = chunk.len() + OVERHEAD;
+        while self.bytes + bytes > self.budget {
+            let Some(oldest) = self.chunks.pop_front() else {
+                return;
+            };
+            self.first += 1;
+            self.bytes -= oldest.chunk.len() + OVERHEAD;
+        }
+        self.bytes += bytes;
+        self.chunks.push_back(Kept {
+            is_state: kind == ChunkKind::State,
+            at_unix_ns,
+            chunk,
+        });
+    }
+
+    /// Numbers of the chunks from the state that shows the instant `from`, if it is still here, to
+    /// the last one that is not after `to`. 0 is no bound.
+    pub(super) fn between(&self, from: u64, to: u64) -> Range<u64> {
+        let number = |at: usize| self.first + at as u64;
+        let shows = |kept: &Kept| kept.is_state && kept.at_unix_ns <= from;
+        let begin = self.chunks.iter().rposition(shows).unwrap_or(0);
+        let is_in = |kept: &Kept| to == 0 || kept.at_unix_ns <= to;
+        let last = self.chunks.iter().rposition(is_in);
+        let end = last.map_or(begin, |last| last + 1);
+        number(begin)..number(end)
+    }
+
+    /// The first chunk of a range that is still here. The range goes on behind it.
+    pub(super) fn next(&self, range: &mut Range<u64>) -> Option<Bytes> {
+        range.start = range.start.max(self.first);
+        if range.is_empty() {
+            return None;
+        }
+        let at = usize::try_from(range.start - self.first).ok()?;
+        range.start += 1;
+        self.chunks.get(at).map(|kept| kept.chunk.clone())
+    }
+}
+
+/// A chunk, in memory of its own.
+pub(super) fn chunk(kind: ChunkKind, at_unix_ns: u64, lost: u32, body: &[u8]) -> Option<Bytes> {
+    encode(kind, at_unix_ns, lost, body).map(Bytes::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ops::Range;
+
+    use turbowish_recording::{ChunkKind, HEADER_BYTES};
+
+    use super::{OVERHEAD, Ring, chunk};
+
+    fn push(ring: &mut Ring, kind: ChunkKind, at: u64, length: usize) {
+        let body = vec![u8::try_from(at % 251).unwrap(); length];
+        ring.push(kind, at, chunk(kind, at, 0, &body).unwrap());
+    }
+
+    fn sum(ring: &Ring) -> usize {
+        let chunks = ring.chunks.iter();
+        chunks.map(|kept| kept.chunk.len() + OVERHEAD).sum()
+    }
+
+    #[test]
+    fn the_budget_is_kept_whatever_comes() {
+        const BUDGET: usize = 4 << 10;
+        let mut ring = Ring::new(BUDGET);
+        let largest = ring.largest_body();
+        let mut random = 7_u64;
+        for at in 1..=5_000 {
+            random = random
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            let length = usize::try_from(random >> 33).unwrap() % (largest + 1);
+            let length = if at % 3 == 0 { length } else { length / 64 };
+            push(&mut ring, ChunkKind::State, at, length);
+            assert_eq!(ring.bytes, sum(&ring));
+            assert!(ring.bytes <= BUDGET);
+            let last = ring.chunks.back().expect("the newest is there");
+            assert_eq!(last.at_unix_ns, at);
+        }
+        assert_eq!(ring.first + ring.chunks.len() as u64, 5_000);
+        push(&mut ring, ChunkKind::State, 5_001, largest);
+        assert_eq!((ring.chunks.len(), ring.bytes), (1, BUDGET));
+        // Beyond what is let in: the ring has no room for it, and keeps its budget.
+        push(&mut ring, ChunkKind::State, 5_002, largest + 1);
+        assert_eq!((ring.chunks.len(), ring.bytes), (0, 0));
+    }
+
+    #[test]
+    fn a_budget_of_nothing_keeps_nothing() {
+        let mut ring = Ring::new(0);
+        assert_eq!(ring.largest_body(), 0);
+        push(&mut ring, ChunkKind::Mark, 1, 0);
+        assert_eq!(ring.next(&mut ring.between(0, 0)), None);
+    }
+
+    #[test]
+    fn a_range_begins_with_the_state_that_shows_its_first_instant() {
+        let mut ring = Ring::new(1 << 20);
+        for (at, kind) in [
+            (100, ChunkKind::State),
+            (150, ChunkKind::Mark),
+            (200, ChunkKind::State),
+            (250, ChunkKind::Mark),
+            (300, ChunkKind::State),
+        ] {
+            push(&mut ring, kind, at, 10);
+        }
+        for (from, to, expected) in [
+            (0, 0, 0..5),
+            (50, 0, 0..5),
+            (100, 0, 0..5),
+            (199, 0, 0..5),
+            (200, 0, 2..5),
+            (250, 250, 2..4),
+            (260, 270, 2..4),
+            (301, u64::MAX, 4..5),
+            (u64::MAX, 0, 4..5),
+            (0, 99, 0..0),
+            (0, 300, 0..5),
+            (0, 299, 0..4),
+        ] {
+            let range: Range<u64> = ring.between(from, to);
+            assert_eq!(range, expected, "{from}..={to}");
+        }
+    }
+
+    #[test]
+    fn what_is_overwritten_meanwhile_is_skipped() {
+        let mut ring = Ring::new(10 * (OVERHEAD + HEADER_BYTES));
+        for at in 1..=10 {
+            push(&mut ring, ChunkKind::State, at, 0);
+        }
+        let mut range = ring.between(0, 0);
+        let read = |ring: &Ring, range: &mut Range<u64>| {
+            let chunk = ring.next(range)?;
+            Some(u64::from_le_bytes(chunk[16..24].try_into().unwrap()))
+        };
+        assert_eq!(read(&ring, &mut range), Some(1));
+        for at in 11..=15 {
+            push(&mut ring, ChunkKind::State, at, 0);
+        }
+        assert_eq!(read(&ring, &mut range), Some(6));
+        for at in 16..=18 {
+            push(&mut ring, ChunkKind::State, at, 0);
+        }
+        for expected in [9, 10] {
+            assert_eq!(read(&ring, &mut range), Some(expected));
+        }
+        assert_eq!(
+            read(&ring, &mut range),
+            None,
+            "the range ends where it ended"
+        );
+        let mut range = ring.between(0, 0);
+        for at in 20..=40 {
+            push(&mut ring, ChunkKind::State, at, 0);
+        }
+        assert_eq!(read(&ring, &mut range), None);
+    }
+}

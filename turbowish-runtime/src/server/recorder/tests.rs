@@ -1,0 +1,428 @@
+//! The recorder over a scripted source, with its files.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use turbowish_model::query::{Budget, Query, QueryError};
+use turbowish_model::snapshot::{Accounting, Page, ProcRow, Process, Snapshot};
+use turbowish_recording::{ChunkHeader, ChunkKind, FILE_HEADER, HEADER_BYTES, encode};
+use turbowish_wire::{PauseTask, discovery};
+
+use super::super::{Config, News, RecordConfig, Refused, Source};
+use super::file::SEGMENT_BYTES;
+use super::{Recorder, Worker};
+
+/// A process whose states have a size of the test's choice.
+struct Steady {
+    clock: AtomicU64,
+    state_bytes: AtomicUsize,
+    answered: Mutex<Vec<Duration>>,
+    /// Processor time of each reading.
+    used: AtomicU64,
+    news: Mutex<Option<Vec<News>>>,
+    panics: AtomicUsize,
+}
+
+impl Steady {
+    fn new() -> Arc<Self> {
+        Arc::new(Self {
+            clock: AtomicU64::new(1),
+            state_bytes: AtomicUsize::new(100),
+            answered: Mutex::default(),
+            used: AtomicU64::new(0),
+            news: Mutex::new(Some(Vec::new())),
+            panics: AtomicUsize::new(0),
+        })
+    }
+}
+
+impl Source for Steady {
+    fn snapshot(&self, query: &Query, _: &Budget<'_>) -> Result<Snapshot, QueryError> {
+        assert_eq!(*query, Query::recorded());
+        let wants_panic = self.panics.load(Ordering::SeqCst) > 0;
+        if wants_panic {
+            self.panics.fetch_sub(1, Ordering::SeqCst);
+            panic!("a test wants it");
+        }
+        Ok(Snapshot {
+            process: self.process(),
+            at_unix_ns: self.clock.fetch_add(1, Ordering::SeqCst),
+            procs: Page {
+                rows: vec![ProcRow {
+                    file: "x".repeat(self.state_bytes.load(Ordering::SeqCst)),
+                    ..ProcRow::default()
+                }],
+                ..Page::default()
+            },
+            ..Snapshot::default()
+        })
+    }
+
+    fn process(&self) -> Process {
+        let is_armed = self.news.lock().unwrap().is_some();
+        Process {
+            accounting: match is_armed {
+                true => Accounting::Armed,
+                false => Accounting::Disarmed,
+            },
+            ..Process::default()
+        }
+    }
+
+    fn used(&self) -> Duration {
+        Duration::from_millis(self.used.fetch_add(1, Ordering::SeqCst))
+    }
+
+    fn answered(&self, took: Duration) {
+        self.answered.lock().unwrap().push(took);
+    }
+
+    fn news(&self) -> Option<Vec<News>> {
+        self.news.lock().unwrap().as_mut().map(std::mem::take)
+    }
+
+    fn set_accounting(&self, _: Accounting) {}
+
+    fn pause_task(&self, _: &PauseTask) -> Result<(), Refused> {
+        Err(Refused::NoTask)
+    }
+
+    fn resume_task(&self, _: u64) -> Result<(), Refused> {
+        Err(Refused::NotPaused)
+    }
+}
+
+/// A recorder, the folder of its socket, and the lines that it prints.
+struct Stage {
+    recorder: Arc<Recorder>,
+    source: Arc<Steady>,
+    folder: PathBuf,
+    lines: Arc<Mutex<Vec<String>>>,
+    _root: tempfile::TempDir,
+}
+
+fn stage(budget: usize, path: impl FnOnce(&Path) -> Option<PathBuf>) -> Stage {
+    let root = tempfile::tempdir().unwrap();
+    let folder = root.path().join("turbowish");
+    discovery::prepare(&folder).unwrap();
+    stage_in(root, folder, budget, path)
+}
+
+fn stage_in(
+    root: tempfile::TempDir,
+    folder: PathBuf,
+    budget: usize,
+    path: impl FnOnce(&Path) -> Option<PathBuf>,
+) -> Stage {
+    let lines = Arc::<Mutex<Vec<String>>>::default();
+    let said = Arc::clone(&lines);
+    let config = Config {
+        record: Some(RecordConfig {
+            budget,
+            path: path(root.path()),
+        }),
+        say: Arc::new(move |line| said.lock().unwrap().push(line.to_owned())),
+        ..Config::default()
+    };
+    Stage {
+        recorder: Recorder::new(&config, Some(&folder)),
+        source: Steady::new(),
+        folder,
+        lines,
+        _root: root,
+    }
+}
+
+impl Stage {
+    fn state(&self, bytes: usize) {
+        self.source.state_bytes.store(bytes, Ordering::SeqCst);
+        self.recorder.record(&*self.source, &[], true);
+    }
+
+    fn mark(&self, text: &str) {
+        let news = News {
+            at_unix_ns: self.source.clock.fetch_add(1, Ordering::SeqCst),
+            text: text.to_owned(),
+        };
+        self.recorder.record(&*self.source, &[news], false);
+    }
+
+    fn kept(&self) -> Vec<ChunkHeader> {
+        let mut past = self.recorder.past(0, 0);
+        let chunks = std::iter::from_fn(|| past.next());
+        chunks.map(|chunk| whole(&chunk).0).collect()
+    }
+
+    fn end(&self) {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .build()
+            .unwrap();
+        runtime.block_on(self.recorder.end());
+    }
+
+    fn lost_before(&self) -> Vec<u32> {
+        self.kept().iter().map(|header| header.lost).collect()
+    }
+
+    fn segments(&self) -> [PathBuf; 2] {
+        discovery::segments(&self.folder, std::process::id())
+    }
+
+    fn lines(&self) -> Vec<String> {
+        self.lines.lock().unwrap().clone()
+    }
+}
+
+/// The first chunk of some, and what is behind it. Its body is intact.
+fn whole(bytes: &[u8]) -> (ChunkHeader, &[u8]) {
+    let head = bytes.first_chunk().expect("a header");
+    let header = ChunkHeader::read(head).expect("an intact header");
+    let (chunk, rest) = bytes.split_at(HEADER_BYTES + header.len as usize);
+    let body = &chunk[HEADER_BYTES..];
+    let again = encode(header.kind, header.at_unix_ns, header.lost, body);
+    assert_eq!(again.as_deref(), Some(chunk), "an intact body");
+    (header, rest)
+}
+
+/// The chunks of a file.
+fn chunks(path: &Path) -> Vec<ChunkHeader> {
+    let bytes = fs::read(path).unwrap();
+    let mut rest = bytes.strip_prefix(&FILE_HEADER).expect("the file's header");
+    let mut headers = Vec::new();
+    while !rest.is_empty() {
+        let (header, behind) = whole(rest);
+        headers.push(header);
+        rest = behind;
+    }
+    headers
+}
+
+fn times(headers: &[ChunkHeader]) -> Vec<u64> {
+    headers.iter().map(|header| header.at_unix_ns).collect()
+}
+
+#[test]
+fn a_state_that_has_no_room_is_counted_by_the_next_one() {
+    let stage = stage(4 << 10, |_| None);
+    stage.state(100);
+    stage.state(5_000);
+    stage.state(usize::from(u16::MAX));
+    stage.state(100);
+    stage.state(5_000);
+    stage.mark("alert: deadlock");
+    stage.state(100);
+    assert_eq!(stage.lost_before(), [0, 2, 0, 1]);
+    let kinds: Vec<_> = stage.kept().iter().map(|header| header.kind).collect();
+    let state = ChunkKind::State;
+    assert_eq!(kinds, [state, state, ChunkKind::Mark, state]);
+    for _ in 0..1_000 {
+        stage.state(700);
+    }
+    let bytes: usize = stage
+        .kept()
+        .iter()
+        .map(|header| header.len as usize + HEADER_BYTES)
+        .sum();
+    assert!((2 << 10..4 << 10).contains(&bytes), "{bytes}");
+    assert_eq!(
+        times(&stage.kept()).last(),
+        times(&chunks(&stage.segments()[1])).last()
+    );
+}
+
+#[test]
+fn what_is_recorded_costs_like_an_answer() {
+    let stage = stage(1 << 20, |_| None);
+    stage.state(100);
+    stage.mark("alert: deadlock");
+    let ms = Duration::from_millis(1);
+    assert_eq!(*stage.source.answered.lock().unwrap(), [ms, ms]);
+}
+
+#[test]
+fn the_files_beside_the_socket_take_turns_and_go_at_the_end() {
+    const MIB: usize = 1 << 20;
+    let stage = stage(2 * MIB, |_| None);
+    let [old, new] = stage.segments();
+    // Left by an earlier process of this ID.
+    fs::write(&old, "old").unwrap();
+    fs::write(&new, "new").unwrap();
+    stage.state(MIB);
+    assert!(!old.exists());
+    assert_eq!(times(&chunks(&new)), [1]);
+    assert_eq!(
+        fs::metadata(&new).unwrap().permissions().mode() & 0o777,
+        0o600
+    );
+    for _ in 0..19 {
+        stage.state(MIB);
+    }
+    // Seven to a file.
+    assert_eq!(times(&chunks(&old)), (8..=14).collect::<Vec<_>>());
+    assert_eq!(times(&chunks(&new)), (15..=20).collect::<Vec<_>>());
+    for path in [&old, &new] {
+        assert!(fs::metadata(path).unwrap().len() <= SEGMENT_BYTES as u64);
+    }
+    assert_eq!(times(&stage.kept()), [20], "the memory has its own budget");
+    stage.end();
+    stage.state(100);
+    assert_eq!(fs::read_dir(&stage.folder).unwrap().count(), 0);
+    assert!(stage.lines().is_empty());
+}
+
+/// The memory has room for it, the files have not.
+#[test]
+fn a_state_that_is_larger_than_a_file_is_counted_there() {
+    let stage = stage(64 << 20, |_| None);
+    stage.state(100);
+    stage.state(SEGMENT_BYTES);
+    stage.state(65 << 20);
+    stage.state(SEGMENT_BYTES);
+    stage.mark("alert: deadlock");
+    stage.state(100);
+    assert_eq!(stage.lost_before(), [0, 0, 1, 0, 0]);
+    let written = chunks(&stage.segments()[1]);
+    let lost: Vec<_> = written.iter().map(|header| header.lost).collect();
+    assert_eq!(lost, [0, 0, 3]);
+    assert_eq!(written[1].kind, ChunkKind::Mark);
+}
+
+#[test]
+fn what_is_not_ours_is_left_alone_and_said_once() {
+    let stage = stage(1 << 20, |_| None);
+    let [old, new] = stage.segments();
+    let precious = stage.folder.join("precious");
+    fs::write(&precious, "precious").unwrap();
+    symlink(&precious, &new).unwrap();
+    for _ in 0..3 {
+        stage.state(100);
+    }
+    let lines = stage.lines();
+    let begin = "the recording is in memory only, and would not survive a crash: ";
+    assert!(lines.len() == 1 && lines[0].starts_with(begin), "{lines:?}");
+    assert_eq!(stage.kept().len(), 3);
+    stage.end();
+    assert_eq!(fs::read_to_string(&precious).unwrap(), "precious");
+    assert!(new.is_symlink() && !old.exists());
+}
+
+#[test]
+fn a_folder_that_is_gone_is_said_once() {
+    let stage = stage(1 << 20, |_| None);
+    fs::remove_dir(&stage.folder).unwrap();
+    for _ in 0..3 {
+        stage.state(100);
+    }
+    assert_eq!(stage.lines().len(), 1, "{:?}", stage.lines());
+    assert_eq!(stage.kept().len(), 3);
+}
+
+#[test]
+fn a_named_file_is_new_and_stays() {
+    let stage = stage(200 << 10, |root| Some(root.join("x.tw")));
+    let path = stage.folder.with_file_name("x.tw");
+    for _ in 0..90 {
+        stage.state(100 << 10);
+    }
+    stage.end();
+    assert_eq!(times(&chunks(&path)), (1..=90).collect::<Vec<_>>());
+    assert!(fs::metadata(&path).unwrap().len() > SEGMENT_BYTES as u64);
+    assert_eq!(
+        fs::metadata(&path).unwrap().permissions().mode() & 0o777,
+        0o600
+    );
+    assert_eq!(
+        fs::read_dir(&stage.folder).unwrap().count(),
+        0,
+        "it is instead of the others"
+    );
+}
+
+#[test]
+fn a_named_file_that_exists_is_not_touched() {
+    let full = Path::new("/dev/full");
+    let root = tempfile::tempdir().unwrap();
+    let there = root.path().join("there.tw");
+    fs::write(&there, "precious").unwrap();
+    let link = root.path().join("link.tw");
+    symlink(root.path().join("nothing"), &link).unwrap();
+    for path in [full, &there, &link] {
+        let stage = stage(1 << 20, |_| Some(path.to_owned()));
+        stage.state(100);
+        stage.state(100);
+        let lines = stage.lines();
+        let begin = format!("not recording to {}: File exists", path.display());
+        assert!(
+            lines.len() == 1 && lines[0].starts_with(&begin),
+            "{lines:?}"
+        );
+        assert!(lines[0].contains("choose another path"), "{lines:?}");
+        assert_eq!(stage.kept().len(), 2);
+        stage.end();
+    }
+    assert_eq!(fs::read_to_string(&there).unwrap(), "precious");
+    assert!(link.is_symlink() && !root.path().join("nothing").exists());
+}
+
+/// Runs the recorder until it has kept so many chunks.
+async fn run_until(stage: &Stage, count: usize) {
+    let source: Arc<dyn Source> = stage.source.clone();
+    let recording = tokio::spawn(stage.recorder.clone().run(source, Worker::default()));
+    while stage.kept().len() < count {
+        tokio::time::sleep(super::schedule::LOOK).await;
+    }
+    recording.abort();
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_is_recorded_while_accounting_is_disarmed() {
+    let stage = stage(1 << 20, |_| None);
+    *stage.source.news.lock().unwrap() = None;
+    let source: Arc<dyn Source> = stage.source.clone();
+    let recording = tokio::spawn(stage.recorder.clone().run(source, Worker::default()));
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    assert!(stage.kept().is_empty());
+    // Disarmed between the look and the state.
+    stage.state(100);
+    assert!(stage.kept().is_empty());
+    recording.abort();
+    *stage.source.news.lock().unwrap() = Some(Vec::new());
+    run_until(&stage, 2).await;
+    assert_eq!(stage.lost_before()[0], 0);
+}
+
+#[tokio::test]
+async fn a_state_that_panics_is_counted_and_others_come() {
+    let stage = stage(1 << 20, |_| None);
+    stage.source.panics.store(1, Ordering::SeqCst);
+    run_until(&stage, 1).await;
+    assert!(stage.lost_before()[0] >= 1, "{:?}", stage.lost_before());
+}
+
+/// A file system that does not answer: the end of the process does not wait for it.
+#[tokio::test(start_paused = true)]
+async fn the_end_does_not_wait_for_a_write_that_hangs() {
+    let stage = stage(1 << 20, |_| None);
+    stage.state(100);
+    let begun = tokio::time::Instant::now();
+    let (begin, has_begun) = std::sync::mpsc::channel();
+    let (answer, answered) = std::sync::mpsc::channel::<()>();
+    let recorder = stage.recorder.clone();
+    let write = std::thread::spawn(move || {
+        let _file = recorder.file.lock().unwrap();
+        begin.send(()).unwrap();
+        let _ = answered.recv();
+    });
+    has_begun.recv().unwrap();
+    stage.recorder.end().await;
+    assert!(begun.elapsed() < 2 * super::PATIENCE);
+    drop(answer);
+    write.join().unwrap();
+    stage.recorder.end().await;
+    assert!(!stage.segments()[1].exists());
+}
