@@ -28,8 +28,8 @@ use self::control::{DEBUG_EXAMPLES, PAUSE_EXAMPLES, RESUME_EXAMPLES};
 pub(crate) use self::control::{DebugArgs, DebuggerArgs, PauseArgs, TaskArgs};
 use self::past::RECORD_EXAMPLES;
 pub(crate) use self::past::{AtArgs, PastArgs, RecordArgs};
-use self::recover::RECOVER_EXAMPLES;
-pub(crate) use self::recover::RecoverArgs;
+use self::recover::{RECOVER_EXAMPLES, SNAPSHOT_EXAMPLES};
+pub(crate) use self::recover::{RecoverArgs, SnapshotArgs};
 use self::suggested::{PAGE, SORT};
 pub(crate) use self::value::window;
 use self::value::{folder, interval, percentile};
@@ -106,6 +106,9 @@ pub(crate) enum Command {
     /// Record the states of a process to a file, which all reading commands take
     #[command(after_help = RECORD_EXAMPLES)]
     Record(RecordArgs),
+    /// Write the states that a process keeps of its last minutes to a file
+    #[command(after_help = SNAPSHOT_EXAMPLES)]
+    Snapshot(SnapshotArgs),
     /// Compare two saved reports or recordings, and fail if a value got worse
     #[command(after_help = DIFF_EXAMPLES)]
     Diff(DiffArgs),

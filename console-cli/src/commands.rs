@@ -8,4 +8,5 @@ pub(crate) mod ps;
 pub(crate) mod query;
 pub(crate) mod record;
 pub(crate) mod recover;
+pub(crate) mod snapshot;
 pub(crate) mod watch;

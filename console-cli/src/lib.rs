@@ -29,7 +29,7 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use crate::args::{Cli, Command};
-use crate::commands::{check, debug, diff, pause, ps, query, record, watch};
+use crate::commands::{check, debug, diff, pause, ps, query, record, snapshot, watch};
 use crate::failure::{Failure, PROGRAM};
 
 /// Runs the command of the process's command line.
@@ -50,6 +50,7 @@ pub fn main() -> ExitCode {
         Command::Check(args) => check::run(&args, token),
         Command::Watch(args) => watch::run(&args, token),
         Command::Record(args) => record::run(&args, token),
+        Command::Snapshot(args) => snapshot::run(&args, token),
         Command::Diff(args) => diff::run(&args),
         Command::Pause(args) => pause::pause(&args, token),
         Command::Resume(args) => pause::resume(&args, token),

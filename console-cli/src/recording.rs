@@ -186,7 +186,7 @@ impl Recording {
     }
 
     /// When its states were, in nanoseconds since 1970.
-    pub(crate) fn times(&self) -> impl ExactSizeIterator<Item = u64> {
+    pub(crate) fn times(&self) -> impl ExactSizeIterator<Item = u64> + DoubleEndedIterator {
         self.reader.states().iter().map(|state| state.at_unix_ns)
     }
 

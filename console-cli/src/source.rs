@@ -2,18 +2,20 @@
 //! that lists the candidates. A recording is a source like a process: only this file, and that of
 //! the console, know the difference.
 
+use std::io::Cursor;
 use std::time::Duration;
 
 use tokio::runtime::{Builder, Runtime};
 use turbowish_model::query::Query;
 use turbowish_model::snapshot::{Accounting, Process, Snapshot};
+use turbowish_recording::Reader;
 use turbowish_wire::client::{
-    self, CONNECT_TIMEOUT, ClientError, Connection, Found, Listing, Target,
+    self, CONNECT_TIMEOUT, ClientError, Connection, Found, Listing, PastChunks, Target,
 };
 
 use crate::args::PastArgs;
 use crate::failure::{Failure, note};
-use crate::recording::{Moment, Recording, is_recording};
+use crate::recording::{Bytes, Moment, Recording, is_recording};
 
 /// The remedy if no process runs.
 const START_ONE: &str =
@@ -37,13 +39,14 @@ pub(crate) enum Origin {
     Process(Target),
     /// A recording, by the name of its file, and the instant if one was requested.
     Recorded(String, Option<Moment>),
+    /// An instant of the states that a process keeps; without a target, the only process.
+    Kept(Option<Target>, Moment),
 }
 
 /// Reads the target of a command that reads, as it was typed.
 ///
 /// # Errors
-/// It cannot be a process ID, a name, a path or an address; or an instant of a process was
-/// requested.
+/// It cannot be a process ID, a name, a path or an address.
 pub(crate) fn origin(
     text: Option<&str>,
     past: &PastArgs,
@@ -57,10 +60,13 @@ pub(crate) fn origin(
         ))),
         (Some(file), ..) => Ok(Some(Origin::Recorded(file.clone(), moment))),
         (None, Some(file), _) => Ok(Some(Origin::Recorded(file.to_owned(), moment))),
-        (None, None, _) if moment.is_some() => Err(Failure::usage(
-            "--at is an instant of a recording: name its file (FILE.tw, or --from FILE)",
-        )),
-        (None, None, text) => Ok(target(text, token)?.map(Origin::Process)),
+        (None, None, text) => {
+            let target = target(text, token)?;
+            Ok(match moment {
+                Some(moment) => Some(Origin::Kept(target, moment)),
+                None => target.map(Origin::Process),
+            })
+        }
     }
 }
 
@@ -96,6 +102,10 @@ fn is_name(text: &str) -> bool {
 pub(crate) async fn snapshot(origin: Option<Origin>, query: &Query) -> Result<Snapshot, Failure> {
     let target = match origin {
         Some(Origin::Recorded(file, moment)) => return recorded(&file, moment, query),
+        Some(Origin::Kept(target, moment)) => {
+            let recording = kept(target.as_ref()).await?;
+            return shown(recording, Some(moment), query);
+        }
         Some(Origin::Process(target)) => Some(target),
         None => None,
     };
@@ -113,7 +123,14 @@ pub(crate) fn recorded(
     moment: Option<Moment>,
     query: &Query,
 ) -> Result<Snapshot, Failure> {
-    let mut recording = Recording::open(file)?;
+    shown(Recording::open(file)?, moment, query)
+}
+
+fn shown(
+    mut recording: Recording,
+    moment: Option<Moment>,
+    query: &Query,
+) -> Result<Snapshot, Failure> {
     let nth = recording.nth(moment.unwrap_or(Moment::END))?;
     if moment.is_some() {
         note(&recording.place(nth));
@@ -121,6 +138,46 @@ pub(crate) fn recorded(
     let answer = recording.answer(nth, query)?;
     answer.remarks.iter().for_each(|remark| note(remark));
     Ok(answer.snapshot)
+}
+
+/// The states that a process keeps, without a file; without a target, of the only process.
+///
+/// # Errors
+/// The process cannot be reached, is of a version without a recorder, or keeps no state.
+pub(crate) async fn kept(target: Option<&Target>) -> Result<Recording, Failure> {
+    let connection = connect(target, CONNECT_TIMEOUT).await?;
+    let process = connection.process();
+    let name = format!("{} {}", process.name, process.pid);
+    let mut chunks = kept_chunks(&connection, 0).await?;
+    let mut bytes = Vec::new();
+    while let Some(chunk) = chunks.next().await {
+        bytes.extend_from_slice(&chunk?);
+    }
+    if bytes.is_empty() {
+        return Err(keeps_nothing(&name));
+    }
+    let input: Box<dyn Bytes> = Box::new(Cursor::new(bytes));
+    let reader = Reader::of_chunks(input)
+        .map_err(|fault| Failure::target(format!("cannot read the states of {name}: {fault}")))?;
+    Recording::of(name, reader)
+}
+
+/// The chunks that a process keeps from an instant on, in nanoseconds since 1970.
+///
+/// # Errors
+/// The process is of a version without a recorder, or gone.
+pub(crate) async fn kept_chunks(
+    connection: &Connection,
+    from_unix_ns: u64,
+) -> Result<PastChunks, Failure> {
+    Ok(connection.past(from_unix_ns, 0).await?)
+}
+
+/// That a process has no past, and why that may be.
+pub(crate) fn keeps_nothing(name: &str) -> Failure {
+    Failure::target(format!(
+        "{name} keeps no states: it has just started, accounting is off, or it runs with TURBOWISH_RECORD=off"
+    ))
 }
 
 /// How long a script waits for an answer: nobody sits before it, and machines of CI are busy.

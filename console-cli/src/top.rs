@@ -36,14 +36,26 @@ pub(crate) fn run(args: &TopArgs, token: Option<&str>) -> Result<(), Failure> {
             Some(tui::Subject::Process(target))
         }
         Some(Origin::Recorded(file, moment)) => {
-            let recording = Recording::open(&file)?;
-            recording.has_window(&query)?;
-            let nth = recording.nth(moment.unwrap_or(Moment::END))?;
-            Some(tui::Subject::Recorded(recording, nth))
+            Some(recorded(Recording::open(&file)?, moment, &query)?)
+        }
+        Some(Origin::Kept(target, moment)) => {
+            let kept = source::runtime()?.block_on(source::kept(target.as_ref()))?;
+            Some(recorded(kept, Some(moment), &query)?)
         }
         None => None,
     };
     console(&args.view, subject, None)
+}
+
+/// A recording, at an instant of it.
+fn recorded(
+    recording: Recording,
+    moment: Option<Moment>,
+    query: &Query,
+) -> Result<tui::Subject, Failure> {
+    recording.has_window(query)?;
+    let nth = recording.nth(moment.unwrap_or(Moment::END))?;
+    Ok(tui::Subject::Recorded(recording, nth))
 }
 
 /// Time that the demo runs before its plain snapshot.

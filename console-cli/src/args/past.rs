@@ -57,8 +57,8 @@ pub(crate) struct PastArgs {
 /// Which instant of a recording is read.
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub(crate) struct AtArgs {
-    /// Instant of a recording: -10s (before its end), +3s (after its beginning), 14:03:22 or
-    /// RFC 3339; default: its last state
+    /// Instant of a recording, or of the states that a process keeps: -10s (before the end), +3s
+    /// (after the beginning), 14:03:22 or RFC 3339; default: the last state
     #[arg(long = "at", value_name = "TIME", value_parser = Moment::parse, allow_hyphen_values = true)]
     pub(crate) moment: Option<Moment>,
 }

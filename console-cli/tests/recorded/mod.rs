@@ -148,7 +148,7 @@ fn what_a_recording_cannot_give_is_said() {
             "one source at a time",
         ),
         (
-            &["query", "procs", "4242", "--at", "-1s"],
+            &["check", "4242", "--at", "-1s"],
             2,
             "--at is an instant of a recording",
         ),

@@ -246,6 +246,90 @@ fn what_was_recorded_is_there_after_kill_9() {
 }
 
 #[test]
+fn a_process_that_runs_is_asked_for_its_past() {
+    let host = Host::empty();
+    let process = Recorded::start(host.path(), &[]);
+    let pid = process.pid().to_string();
+    until("three states", || process.states() >= 3);
+    let out = host.path().join("x.tw");
+    let name = out.to_str().unwrap();
+    let told = host.stdout(&["snapshot", &pid, "-o", name]);
+    let begin = format!("{name}: ");
+    let count = states(&out).len();
+    assert!(told.starts_with(&begin) && count >= 3, "{told}");
+    assert!(
+        told.contains(&format!(" states of recorded {pid}, ")),
+        "{told}"
+    );
+    let mode = fs::metadata(&out).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+
+    // An instant of the process is the same as that of the file.
+    let mut reader = Reader::open(File::open(&out).unwrap()).unwrap();
+    let at = reader.states()[1].at_unix_ns;
+    let uptime_ns = reader.snapshot(1).unwrap().process.uptime_ns;
+    let (seconds, rest) = (at / 1_000_000_000, at % 1_000_000_000);
+    let instant = Command::new("date")
+        .args([
+            "-u",
+            "-d",
+            &format!("@{seconds}"),
+            &format!("+%FT%T.{rest:09}Z"),
+        ])
+        .output()
+        .unwrap();
+    let (_, instant, _) = text(instant);
+    let instant = instant.trim();
+    // Which state it is, is said beside it.
+    let of = |words: &[&str]| {
+        let (code, stdout, stderr) = text(host.run(words));
+        assert!(
+            code == Some(0) && stderr.contains(": state 2 of "),
+            "{stderr}"
+        );
+        stdout
+    };
+    let tasks = |source: &str| {
+        of(&[
+            "query", "tasks", source, "--at", instant, "--format", "json",
+        ])
+    };
+    let (live, filed) = (tasks(&pid), tasks(name));
+    assert!(live.contains(&uptime_ns.to_string()), "{live}");
+    assert_eq!(live, filed);
+    // Without a screen, the console prints the page of that instant.
+    let page = of(&["top", &pid, "--at", instant]);
+    assert!(page.contains("recordings::tick"), "{page}");
+
+    // The last second has fewer states, and no file is overwritten.
+    let short = host.path().join("y.tw");
+    host.stdout(&[
+        "snapshot",
+        &pid,
+        "-o",
+        short.to_str().unwrap(),
+        "--last",
+        "1ms",
+    ]);
+    assert_eq!(states(&short).len(), 1);
+    let (code, _, stderr) = text(host.run(&["snapshot", &pid, "-o", name]));
+    assert!(code == Some(1) && stderr.contains("exists"), "{stderr}");
+    assert_eq!(states(&out).len(), count);
+
+    let quiet = Recorded::start(host.path(), &[("TURBOWISH_RECORD", "off")]);
+    let other = quiet.pid().to_string();
+    until("it listens", || {
+        discovery::socket(host.path(), quiet.pid()).exists()
+    });
+    let none = host.path().join("z.tw");
+    let words = ["snapshot", &other, "-o", none.to_str().unwrap()];
+    let (code, stderr) = host.failure(&words);
+    let is_told = stderr.contains("keeps no states") && stderr.contains("TURBOWISH_RECORD=off");
+    assert!(code == Some(3) && is_told, "{stderr}");
+    assert!(!none.exists());
+}
+
+#[test]
 fn nothing_is_left_at_an_orderly_end_and_nothing_can_be_recovered() {
     let host = Host::empty();
     let process = Recorded::start(host.path(), &[]);
