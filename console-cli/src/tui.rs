@@ -181,10 +181,8 @@ fn begin(state: &mut State, subject: Option<Subject>) -> Option<Recording> {
             None
         }
         Subject::Recorded(mut recording, nth) => {
-            let alerts = recording.alerts();
-            let times = recording.times().collect();
-            let past = Past::new(&recording.name, times, alerts, nth);
-            state.link.past = Some(past.with_lost(recording.lost().collect()));
+            let name = recording.name.clone();
+            state.link.past = Some(Past::of(&mut recording, &name, nth));
             // On the terminal below the screen it cannot be seen.
             state.notice = recording.damage().or(state.notice.take());
             Some(recording)
@@ -283,6 +281,7 @@ impl Console {
                 state.size = self.screen.size()?;
             }
             Effect::Switch(accounting) => self.source.switch(accounting),
+            Effect::Rewind(leap) => self.source.rewind(leap),
             Effect::Copy(text) => self.screen.copy(&text)?,
             Effect::Mouse(ours) => self.screen.mouse(ours)?,
             Effect::Fetch { query, file } => self.source.fetch(query, file),

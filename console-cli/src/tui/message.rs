@@ -6,7 +6,7 @@ use turbowish_model::snapshot::{Accounting, Snapshot, Spot};
 use super::clock::Now;
 use super::keys::Key;
 use super::record::Excerpt;
-use super::state::{Listed, PausedTask, PeerState};
+use super::state::{Leap, Listed, Past, PausedTask, PeerState};
 use crate::theme::{Palette, Theme};
 
 #[derive(Debug)]
@@ -23,6 +23,9 @@ pub(crate) enum Message {
     Snapshot(Box<Snapshot>),
     /// The requested state of the recording cannot be read, and why.
     Unread(String),
+    /// The states that the watched process keeps, requested by this way back; or why there are
+    /// none.
+    Kept(Leap, Result<Past, String>),
     /// The worst rows of its tables, while a record is open.
     Survey(Box<Snapshot>),
     /// The process's interval between two snapshots, in nanoseconds; it may exceed the requested
@@ -74,6 +77,8 @@ pub(crate) enum Effect {
     Suspend,
     /// Arms or disarms the watched process.
     Switch(Accounting),
+    /// Requests the states that the watched process keeps, to go back this way.
+    Rewind(Leap),
     /// Pauses a task of the watched process.
     Pause(PausedTask),
     /// Resumes a task of the watched process.

@@ -5,7 +5,7 @@ mod holds;
 mod states;
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::Sender;
@@ -22,8 +22,9 @@ use self::holds::LeaseRenewals;
 use self::states::States;
 use super::clock;
 use super::message::Message;
-use super::state::{Listed, PausedTask, Peer, PeerState, Wanted};
+use super::state::{Leap, Listed, Past, PausedTask, Peer, PeerState, Wanted};
 use crate::recording::Recording;
+use crate::source;
 
 /// Interval between two attempts, and between two checks of a silent process.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -69,8 +70,9 @@ pub(super) struct Source {
     watcher: Option<AbortHandle>,
     lister: Option<AbortHandle>,
     keepers: LeaseRenewals,
-    /// The recording that is shown, if any.
-    states: Option<States>,
+    /// The recording that is shown, or the states that the process kept when they were requested
+    /// last.
+    states: Arc<Mutex<Option<States>>>,
 }
 
 impl Source {
@@ -89,7 +91,7 @@ impl Source {
             watcher: None,
             lister: None,
             keepers: LeaseRenewals::default(),
-            states: recording.map(States::new),
+            states: Arc::new(Mutex::new(recording.map(States::new))),
         }
     }
 
@@ -119,9 +121,9 @@ impl Source {
             let rest = if hurries { REST } else { Duration::ZERO };
             self.watcher.take().inspect(AbortHandle::abort);
             self.generation += 1;
-            if let (Some(states), Some(state)) = (&self.states, wanted.past.clone()) {
+            if let (Some(states), Some(state)) = (self.states(), wanted.past.clone()) {
                 let (inbox, survey) = (self.inbox.clone(), wanted.survey.clone());
-                let sending = states.clone().send(state, survey, inbox, self.generation);
+                let sending = states.send(state, survey, inbox, self.generation);
                 self.watcher = Some(tokio::spawn(sending).abort_handle());
             } else if let Some((peer, query)) = wanted.watch.clone() {
                 let watcher = Watcher {
@@ -169,7 +171,7 @@ impl Source {
     pub(super) fn fetch(&self, query: Box<Query>, file: Option<String>) {
         let inbox = self.inbox.clone();
         let (watch, past) = (self.wanted.watch.clone(), self.wanted.past.clone());
-        let states = self.states.clone();
+        let states = self.states();
         tokio::spawn(async move {
             let answer = match (watch, states, past) {
                 (Some((peer, _)), ..) => whole(&peer.target, &query).await,
@@ -178,6 +180,22 @@ impl Source {
             };
             let message = Message::Fetched(answer, file);
             // If nobody receives it, the console is exiting.
+            let _ = inbox.send(message.into()).await;
+        });
+    }
+
+    fn states(&self) -> Option<States> {
+        lock(&self.states).clone()
+    }
+
+    /// Requests the states that the watched process keeps.
+    pub(super) fn rewind(&self, leap: Leap) {
+        let Some((peer, _)) = self.wanted.watch.clone() else {
+            return;
+        };
+        let (inbox, states) = (self.inbox.clone(), Arc::clone(&self.states));
+        tokio::spawn(async move {
+            let message = Message::Kept(leap, kept(&peer.target, &states).await);
             let _ = inbox.send(message.into()).await;
         });
     }
@@ -209,6 +227,26 @@ async fn whole(target: &Target, query: &Query) -> Result<Box<Snapshot>, String> 
         Ok(Err(fault)) => Err(fault.to_string()),
         Err(_) => Err(format!("{target} does not answer")),
     }
+}
+
+/// What the title says of the states of a process that is watched.
+const REWIND: &str = "REWIND";
+
+/// Fetches the states that a process keeps, to be shown from the last one on.
+async fn kept(target: &Target, states: &Mutex<Option<States>>) -> Result<Past, String> {
+    let mut recording = match timeout(WHOLE_PATIENCE, source::kept(Some(target))).await {
+        Ok(Ok(recording)) => recording,
+        Ok(Err(failure)) => return Err(failure.text()),
+        Err(_) => return Err(format!("{target} does not answer")),
+    };
+    let last = recording.times().len().saturating_sub(1);
+    let past = Past::of(&mut recording, REWIND, last);
+    *lock(states) = Some(States::new(recording));
+    Ok(past)
+}
+
+fn lock(states: &Mutex<Option<States>>) -> MutexGuard<'_, Option<States>> {
+    states.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 async fn switch(target: &Target, accounting: Accounting) -> Result<Accounting, ClientError> {

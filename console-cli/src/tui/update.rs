@@ -89,6 +89,7 @@ fn apply(state: &mut State, message: Message) -> Option<Effect> {
         }
         Message::Snapshot(snapshot) => arrival::snapshot(state, snapshot),
         Message::Unread(reason) => past::unread(state, reason),
+        Message::Kept(leap, kept) => past::kept(state, leap, kept),
         Message::Survey(survey) => arrival::survey(state, survey),
         Message::Pace(ns) => state.link.pace_ns = ns,
         Message::Silent { tries, fate } => arrival::silent(state, tries, fate),
@@ -124,22 +125,20 @@ fn apply(state: &mut State, message: Message) -> Option<Effect> {
 pub(crate) fn scopes(state: &State) -> &'static [Scope] {
     match state.overlay {
         None if state.shown.is_none() => &[Scope::All],
-        None if state.record.is_some() && state.link.past.is_some() => &[
+        None if state.record.is_some() => &[
             Scope::Record,
             Scope::Past,
             Scope::Watch,
             Scope::Lists,
             Scope::All,
         ],
-        None if state.link.past.is_some() => &[
+        None => &[
             Scope::Table,
             Scope::Past,
             Scope::Watch,
             Scope::Lists,
             Scope::All,
         ],
-        None if state.record.is_some() => &[Scope::Record, Scope::Watch, Scope::Lists, Scope::All],
-        None => &[Scope::Table, Scope::Watch, Scope::Lists, Scope::All],
         Some(Overlay::Help { .. }) if state.shown.is_none() => &[Scope::Lists, Scope::All],
         Some(Overlay::Help { .. }) => &[Scope::Watch, Scope::Lists, Scope::All],
         Some(Overlay::Picker(Picker { typing: true, .. })) => &[Scope::Prompt],
@@ -200,7 +199,7 @@ fn on_table(state: &mut State, action: Action) -> Option<Effect> {
         Action::Filter => overlay::open_prompt(state),
         Action::SortMenu => overlay::open_menu(state),
         Action::Window => window(state),
-        Action::Leap(leap, forward) => past::leap(state, leap, forward),
+        Action::Leap(leap, forward) => return past::leap(state, leap, forward),
         Action::LastState => past::end(state),
         Action::Freeze => freeze(state),
         Action::Arm => ask_to_switch(state),
@@ -420,7 +419,11 @@ fn ask_to_switch(state: &mut State) {
         let arm = shown.process.accounting == Accounting::Disarmed;
         state.overlay = Some(Overlay::Question(Question::Switch { arm }));
     } else if state.link.past.is_some() {
-        state.notice = Some("this is a recording: there is no process to arm or disarm".to_owned());
+        let notice = match state.link.peer {
+            Some(_) => "this is the past: . returns to the process, and a arms or disarms it then",
+            None => "this is a recording: there is no process to arm or disarm",
+        };
+        state.notice = Some(notice.to_owned());
     } else {
         state.notice =
             Some("no data from the process: accounting cannot be switched now".to_owned());

@@ -7,6 +7,8 @@ use crate::tui::state::{Leap, View};
 
 /// Hints shown only where the rows are tasks.
 pub(crate) const PAUSE_HINT: &str = "p pause";
+/// The hint of the steps through a recording.
+pub(crate) const STEP_HINT: &str = "[ ] step";
 
 /// Hints not shown in a recording, where these keys only say why they do nothing.
 pub(crate) const LIVE_HINTS: [&str; 4] = [PAUSE_HINT, "w window", "Space freeze", "a arm"];
@@ -116,8 +118,8 @@ pub(super) const CONSOLE: &[Binding] = &[
     bind(
         Scope::Past,
         "[ ] { }",
-        "step back, on; by 10 s",
-        Some("[ ] step"),
+        "rewind, forward; by 10 s",
+        Some(STEP_HINT),
         &[
             (char('['), Action::Leap(Leap::State, false)),
             (char(']'), Action::Leap(Leap::State, true)),

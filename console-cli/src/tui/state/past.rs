@@ -2,6 +2,8 @@
 
 use turbowish_model::snapshot::units::SECOND;
 
+use crate::recording::Recording;
+
 /// A recording, as far as the screen needs to know it. Its states are read one at a time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Past {
@@ -31,6 +33,13 @@ pub(crate) enum Leap {
 }
 
 impl Past {
+    /// A recording under this name, whose state of that number is to be shown.
+    pub(crate) fn of(recording: &mut Recording, name: &str, at: usize) -> Self {
+        let alerts = recording.alerts();
+        let past = Self::new(name, recording.times().collect(), alerts, at);
+        past.with_lost(recording.lost().collect())
+    }
+
     /// A recording whose state of that number is to be shown.
     pub(crate) fn new(name: &str, times: Vec<u64>, alerts: Vec<usize>, at: usize) -> Self {
         Self {

@@ -17,7 +17,7 @@ fn where_it_works(scope: Scope) -> &'static str {
     match scope {
         Scope::All => "everywhere",
         Scope::Watch => "a process is watched",
-        Scope::Past => "a recording",
+        Scope::Past => "a process or a recording",
         Scope::Lists => "tables, processes, help",
         Scope::Table => "tables",
         Scope::Record => "a record",

@@ -9,12 +9,14 @@ use turbowish_model::snapshot::{Accounting, Snapshot};
 use turbowish_recording::{Compression, Reader, Writer};
 
 use super::alerts::deadlock;
-use super::fixture::{AT, SECOND, arrives, key, kv, listed, looking, press, screen, tell, with};
+use super::fixture::{
+    AT, SECOND, arrives, attached, key, kv, listed, looking, press, screen, tell, with,
+};
 use super::screens::{LARGE, SMALL, check};
 use crate::recording::Recording;
 use crate::tui::message::{Effect, Message};
 use crate::tui::source::Source;
-use crate::tui::state::{Past, Phase, State, Wanted};
+use crate::tui::state::{Leap, Past, Phase, State, Wanted};
 
 /// The server so many seconds before the end, with a deadlock in the last ten seconds.
 fn state_before(seconds: u64) -> Snapshot {
@@ -258,4 +260,68 @@ async fn the_source_reads_states() {
         matches!(&told, Message::Unread(why) if why.contains("no other window")),
         "{told:?}"
     );
+}
+
+/// From a process that is watched, a step back leads to the states that it keeps, and `.` back to
+/// the process.
+#[test]
+fn a_live_process_is_rewound() {
+    let kept = || {
+        let times = (0..60).map(|nth| AT - (59 - nth) * SECOND).collect();
+        Ok(Past::new("REWIND", times, vec![20, 50], 59))
+    };
+    let check = |name: &str, way: Leap, nth: usize, title: &str| {
+        let mut state = attached(SMALL);
+        arrives(&mut state, state_before(0));
+        let effect = tell(&mut state, Message::Key(key(name)));
+        assert_eq!(effect, Some(Effect::Rewind(way)));
+        // Until they have arrived, the process is watched on.
+        assert!(asked(&state).is_none() && state.wanted().watch.is_some());
+        tell(&mut state, Message::Kept(way, kept()));
+        assert!(state.wanted().watch.is_none());
+        assert_eq!(asked(&state), Some(nth));
+        arrives(&mut state, state_before(59 - nth as u64));
+        assert_eq!(state.phase(), Phase::Past);
+        assert!(screen(&state).contains(title), "{}", screen(&state));
+        assert_eq!(state.notice, None);
+        tell(&mut state, Message::Key(key("a")));
+        let notice = state.notice.as_deref().unwrap_or_default();
+        assert!(
+            notice.starts_with("this is the past: . returns"),
+            "{notice}"
+        );
+        assert_eq!(tell(&mut state, Message::Key(key("."))), None);
+        assert!(asked(&state).is_none() && state.wanted().watch.is_some());
+        arrives(&mut state, state_before(0));
+        assert_eq!(state.phase(), Phase::Live);
+        assert!(screen(&state).contains("LIVE"), "{}", screen(&state));
+    };
+    check(
+        "[",
+        Leap::State,
+        59,
+        "REWIND  17:04:31  -0 s  (state 60 of 60)",
+    );
+    check(
+        "{",
+        Leap::TenSeconds,
+        49,
+        "REWIND  17:04:21  -10.0 s  (state 50 of 60)",
+    );
+    check(
+        "(",
+        Leap::Alert,
+        50,
+        "REWIND  17:04:22  -9.00 s  (state 51 of 60)",
+    );
+
+    let mut state = attached(SMALL);
+    arrives(&mut state, state_before(0));
+    assert_eq!(tell(&mut state, Message::Key(key("]"))), None);
+    assert_eq!(state.notice.as_deref(), Some("this is live: [ { ( go back"));
+    press(&mut state, "[");
+    let reason = "kv 4242 keeps no states".to_owned();
+    tell(&mut state, Message::Kept(Leap::State, Err(reason.clone())));
+    assert_eq!(state.notice, Some(reason));
+    assert_eq!(state.phase(), Phase::Live);
 }

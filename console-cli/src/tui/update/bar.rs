@@ -153,7 +153,6 @@ fn press(state: &mut State, name: &str, action: Action) -> Result<Option<Effect>
     let place = match bound.find(|binding| commands::is_console(binding.scope)) {
         Some(binding) if binding.scope == Scope::Table => "in tables",
         Some(binding) if binding.scope == Scope::Record => "in records",
-        Some(binding) if binding.scope == Scope::Past => "in recordings",
         _ => "while a process is watched",
     };
     Err(format!("{name} works only {place}"))

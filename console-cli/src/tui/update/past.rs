@@ -1,16 +1,21 @@
-//! Steps through a recording.
+//! Steps through a recording, and through the states that a process keeps.
 
 use turbowish_model::snapshot::units;
 
-use crate::tui::state::{Leap, State};
+use crate::tui::message::Effect;
+use crate::tui::state::{Leap, Past, Phase, State};
 
 /// That there is no other window.
 pub(super) const ONE_WINDOW: &str = "a recording has the sums of 10 s before each state only";
 
-/// Requests another state. It is shown as soon as it arrives, although a key was pressed.
-pub(super) fn leap(state: &mut State, leap: Leap, forward: bool) {
+/// What the keys forward say of a process that is watched.
+const LIVE: &str = "this is live: [ { ( go back";
+
+/// Requests another state. It is shown as soon as it arrives, although a key was pressed. From a
+/// process that is watched, a step back leads to the states that it keeps.
+pub(super) fn leap(state: &mut State, leap: Leap, forward: bool) -> Option<Effect> {
     let Some(past) = &mut state.link.past else {
-        return;
+        return rewind(state, leap, forward);
     };
     let told = past.leap(leap, forward);
     let lost = past.lost();
@@ -28,13 +33,57 @@ pub(super) fn leap(state: &mut State, leap: Leap, forward: bool) {
         }
     }
     state.pending.moved_ns = None;
+    None
 }
 
-/// Requests the last state.
+fn rewind(state: &mut State, leap: Leap, forward: bool) -> Option<Effect> {
+    let (notice, effect) = match (state.phase(), forward) {
+        (_, true) => (LIVE, None),
+        (Phase::Live, false) => {
+            let reading = "reading the states that the process keeps ...";
+            (reading, Some(Effect::Rewind(leap)))
+        }
+        (_, false) => (
+            "the process does not answer: its states cannot be read",
+            None,
+        ),
+    };
+    state.notice = Some(notice.to_owned());
+    effect
+}
+
+/// The states that the watched process keeps have arrived: the last one is shown, or the one before
+/// it to which the key leads.
+pub(super) fn kept(state: &mut State, way: Leap, kept: Result<Past, String>) {
+    match kept {
+        Ok(past) => {
+            state.link.past = Some(past);
+            state.notice = None;
+            forget_last_minute(state);
+            if way != Leap::State {
+                leap(state, way, false);
+            }
+        }
+        Err(reason) => state.notice = Some(reason),
+    }
+}
+
+/// Requests the last state; of a process that is watched, the live one.
 pub(super) fn end(state: &mut State) {
-    if let Some(past) = &mut state.link.past {
+    if state.link.peer.is_some() {
+        match state.link.past.take() {
+            Some(_) => forget_last_minute(state),
+            None => state.notice = Some(LIVE.to_owned()),
+        }
+    } else if let Some(past) = &mut state.link.past {
         past.end();
     }
+}
+
+/// The histories of the last minute have what was shown: another time has another one.
+fn forget_last_minute(state: &mut State) {
+    state.visit.trends = Default::default();
+    state.visit.lengths = Default::default();
 }
 
 /// The requested state cannot be read.

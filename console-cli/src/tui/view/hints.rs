@@ -6,7 +6,7 @@ use ratatui::text::Line;
 use turbowish_model::snapshot::Accounting;
 
 use super::put;
-use crate::tui::keys::{KEYS, LIVE_HINTS, PAUSE_HINT, Scope};
+use crate::tui::keys::{KEYS, LIVE_HINTS, PAUSE_HINT, STEP_HINT, Scope};
 use crate::tui::record::RecordRow;
 use crate::tui::state::{State, View};
 use crate::tui::update;
@@ -72,6 +72,7 @@ pub(super) fn line(state: &State, width: usize) -> String {
         .filter_map(|binding| binding.hint)
         .filter(|hint| *hint != PAUSE_HINT || state.view == View::Tasks)
         .filter(|hint| state.link.past.is_none() || !LIVE_HINTS.contains(hint))
+        .filter(|hint| state.link.past.is_some() || *hint != STEP_HINT)
         .map(|hint| {
             if hint == "a arm" && armed {
                 "a disarm"
