@@ -101,6 +101,11 @@ impl<'a> DetailContext<'a> {
         }
     }
 
+    /// The task of that name, if it is available.
+    fn task(&self, name: &str) -> Option<&'a TaskRow> {
+        self.tasks.iter().find(|task| task.name == name)
+    }
+
     /// `src/conn.rs:88:9-33`
     fn place(&self, place: &Place) -> String {
         self.short(span(place))

@@ -1,9 +1,10 @@
 //! A recording as a source of snapshots: it answers the queries that a process answers, for any of
 //! its states. What it cannot answer is an error or a remark, never another answer.
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Seek};
 use std::mem::take;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use jiff::civil::Time;
@@ -12,7 +13,7 @@ use jiff::{Timestamp, Zoned};
 use turbowish_model::query::{Budget, Query, RECORDED_WINDOW_NS, Rows, Selection};
 use turbowish_model::snapshot::units::{self, Micro};
 use turbowish_model::snapshot::{Snapshot, Table, TableVisitor, json::Record};
-use turbowish_recording::{Damage, FILE_MAGIC, Reader, RecordingError};
+use turbowish_recording::{Damage, FILE_MAGIC, Reader, RecordingError, StateEntry};
 
 use crate::failure::{Failure, note};
 use crate::plain_text::{local, utc_offset_s};
@@ -37,6 +38,37 @@ pub(crate) fn begins_as_recording(name: &str) -> bool {
     let mut begin = [0; FILE_MAGIC.len()];
     let read = File::open(name).and_then(|mut file| file.read_exact(&mut begin));
     name.ends_with(SUFFIX) || read.is_ok() && begin == FILE_MAGIC
+}
+
+/// Creates the file of a recording, readable by its user only: names in it are source paths and
+/// expressions.
+///
+/// # Errors
+/// It cannot be created, or it exists and is not to be overwritten.
+pub(crate) fn create(path: &Path, overwrite: bool) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true).mode(0o600);
+    match overwrite {
+        true => options.create(true).truncate(true),
+        false => options.create_new(true),
+    };
+    options.open(path)
+}
+
+/// `x.tw: 60 states of kv 4242, 2026-11-24 03:55:47 .. 2026-11-24 03:56:46, 0 lost`
+pub(crate) fn summary(
+    file: &Path,
+    states: usize,
+    of: &str,
+    (from, to): (u64, u64),
+    lost: u64,
+) -> String {
+    format!(
+        "{}: {states} states of {of}, {} .. {}, {lost} lost",
+        file.display(),
+        local(from),
+        local(to),
+    )
 }
 
 /// An instant of a recording, as it was typed.
@@ -186,8 +218,16 @@ impl Recording {
     }
 
     /// When its states were, in nanoseconds since 1970.
-    pub(crate) fn times(&self) -> impl ExactSizeIterator<Item = u64> + DoubleEndedIterator {
+    pub(crate) fn times(&self) -> impl ExactSizeIterator<Item = u64> {
         self.reader.states().iter().map(|state| state.at_unix_ns)
+    }
+
+    /// When its first and its last state were, in nanoseconds since 1970.
+    pub(crate) fn span(&self) -> (u64, u64) {
+        // It has at least one.
+        let at = |state: Option<&StateEntry>| state.map_or(0, |state| state.at_unix_ns);
+        let states = self.reader.states();
+        (at(states.first()), at(states.last()))
     }
 
     /// Number of states that were due before each state and were not recorded.
@@ -228,12 +268,10 @@ impl Recording {
     /// # Errors
     /// It is before the first state.
     pub(crate) fn nth(&self, at: Moment) -> Result<usize, Failure> {
-        let mut times = self.times();
-        let (first, count) = (times.next().unwrap_or(0), times.len() + 1);
         if at == Moment::END {
-            return Ok(count - 1);
+            return Ok(self.times().len() - 1);
         }
-        let last = times.last().unwrap_or(first);
+        let (first, last) = self.span();
         let asked = at.unix_ns(first, last);
         let nth = asked.and_then(|asked| self.reader.at(asked));
         let name = &self.name;
@@ -254,15 +292,15 @@ impl Recording {
 
     /// `x.tw at 14:03:22, -12.3 s: state 48 of 60`
     pub(crate) fn place(&self, nth: usize) -> String {
-        let times: Vec<u64> = self.times().collect();
-        let (at, end) = (times[nth], times[times.len() - 1]);
+        let states = self.reader.states();
+        let (at, (_, end)) = (states[nth].at_unix_ns, self.span());
         format!(
             "{} at {}, {}: state {} of {}",
             self.name,
             units::time_of_day(at, utc_offset_s()),
             before_end(end.saturating_sub(at), Micro::Unicode),
             nth + 1,
-            times.len()
+            states.len()
         )
     }
 

@@ -145,10 +145,7 @@ fn shown(
 /// # Errors
 /// The process cannot be reached, is of a version without a recorder, or keeps no state.
 pub(crate) async fn kept(target: Option<&Target>) -> Result<Recording, Failure> {
-    let connection = connect(target, CONNECT_TIMEOUT).await?;
-    let process = connection.process();
-    let name = format!("{} {}", process.name, process.pid);
-    let mut chunks = kept_chunks(&connection, 0).await?;
+    let (name, mut chunks) = past(target, 0).await?;
     let mut bytes = Vec::new();
     while let Some(chunk) = chunks.next().await {
         bytes.extend_from_slice(&chunk?);
@@ -162,15 +159,18 @@ pub(crate) async fn kept(target: Option<&Target>) -> Result<Recording, Failure> 
     Recording::of(name, reader)
 }
 
-/// The chunks that a process keeps from an instant on, in nanoseconds since 1970.
+/// The name of a process, and the chunks that it keeps from an instant on, in nanoseconds since
+/// 1970.
 ///
 /// # Errors
-/// The process is of a version without a recorder, or gone.
-pub(crate) async fn kept_chunks(
-    connection: &Connection,
+/// The process cannot be reached, or is of a version without a recorder.
+pub(crate) async fn past(
+    target: Option<&Target>,
     from_unix_ns: u64,
-) -> Result<PastChunks, Failure> {
-    Ok(connection.past(from_unix_ns, 0).await?)
+) -> Result<(String, PastChunks), Failure> {
+    let connection = connect(target, CONNECT_TIMEOUT).await?;
+    let chunks = connection.past(from_unix_ns, 0).await?;
+    Ok((label(connection.process()), chunks))
 }
 
 /// That a process has no past, and why that may be.
@@ -283,14 +283,18 @@ pub(crate) async fn list() -> Listing {
     listing
 }
 
+/// `kv 4242`
+fn label(process: &Process) -> String {
+    format!("{} {}", process.name, process.pid)
+}
+
 /// `kv 4242, gate 5120`
 fn names(found: &[Found]) -> String {
-    let name = |process: &Process| format!("{} {}", process.name, process.pid);
     let each = found.iter().map(|found| {
         found
             .answer
             .as_ref()
-            .map_or_else(|_| format!("{} (silent)", found.pid), name)
+            .map_or_else(|_| format!("{} (silent)", found.pid), label)
     });
     each.collect::<Vec<_>>().join(", ")
 }
@@ -300,9 +304,9 @@ pub(crate) fn disarmed(snapshot: &Snapshot) -> Option<String> {
     let process = &snapshot.process;
     (process.accounting == Accounting::Disarmed).then(|| {
         format!(
-            "accounting is off in {} {}: the numbers end where it was switched off; \
+            "accounting is off in {}: the numbers end where it was switched off; \
              press a in turbowish top, or start it with TURBOWISH=on",
-            process.name, process.pid
+            label(process)
         )
     })
 }

@@ -125,30 +125,31 @@ impl ChunkHeader {
 /// [`LARGEST_BODY`].
 #[must_use]
 pub fn encode(kind: ChunkKind, at_unix_ns: u64, lost: u32, body: &[u8]) -> Option<Vec<u8>> {
-    let header = header_of(kind, false, at_unix_ns, lost, body)?;
-    let mut chunk = Vec::with_capacity(HEADER_BYTES + body.len());
-    chunk.extend_from_slice(&header.bytes());
-    chunk.extend_from_slice(body);
-    Some(chunk)
+    whole(kind, false, at_unix_ns, lost, body)
 }
 
-/// The header of a body. `None` if the body is longer than [`LARGEST_BODY`].
-pub(crate) fn header_of(
+/// A whole chunk with this body, as it is stored. `None` if the body is longer than
+/// [`LARGEST_BODY`].
+pub(crate) fn whole(
     kind: ChunkKind,
     deflated: bool,
     at_unix_ns: u64,
     lost: u32,
-    body: &[u8],
-) -> Option<ChunkHeader> {
-    let len = u32::try_from(body.len()).ok();
-    Some(ChunkHeader {
+    stored: &[u8],
+) -> Option<Vec<u8>> {
+    let len = u32::try_from(stored.len()).ok();
+    let header = ChunkHeader {
         kind,
         deflated,
-        len: len.filter(|_| body.len() <= LARGEST_BODY)?,
+        len: len.filter(|_| stored.len() <= LARGEST_BODY)?,
         lost,
         at_unix_ns,
-        crc: crc32fast::hash(body),
-    })
+        crc: crc32fast::hash(stored),
+    };
+    let mut chunk = Vec::with_capacity(HEADER_BYTES + stored.len());
+    chunk.extend_from_slice(&header.bytes());
+    chunk.extend_from_slice(stored);
+    Some(chunk)
 }
 
 #[cfg(test)]

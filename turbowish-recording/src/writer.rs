@@ -6,8 +6,8 @@ use miniz_oxide::deflate::compress_to_vec;
 use turbowish_model::snapshot::Snapshot;
 use turbowish_wire::framing::{self, HEAD_BYTES};
 
-use crate::chunk::header_of;
-use crate::{ChunkKind, FILE_HEADER, HEADER_BYTES, LONGEST_MARK, RecordingError};
+use crate::chunk::whole;
+use crate::{ChunkKind, FILE_HEADER, LONGEST_MARK, RecordingError};
 
 /// Level of the compression. A state of 188 kB becomes 54 kB in 1.0 ms; with the default level of
 /// the crate, 52 kB in 2.7 ms.
@@ -90,11 +90,8 @@ impl<W: Write> Writer<W> {
         };
         let deflated = deflated.filter(|small| small.len() < body.len());
         let stored = deflated.as_deref().unwrap_or(body);
-        let header = header_of(kind, deflated.is_some(), at_unix_ns, lost, stored);
-        let header = header.ok_or(RecordingError::TooLarge)?;
-        let mut chunk = Vec::with_capacity(HEADER_BYTES + stored.len());
-        chunk.extend_from_slice(&header.bytes());
-        chunk.extend_from_slice(stored);
+        let chunk = whole(kind, deflated.is_some(), at_unix_ns, lost, stored);
+        let chunk = chunk.ok_or(RecordingError::TooLarge)?;
         if let Err(cause) = self.output.write_all(&chunk) {
             self.ended = true;
             return Err(cause.into());

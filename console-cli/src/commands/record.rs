@@ -2,9 +2,8 @@
 //! whole up to there.
 
 use std::collections::BTreeSet;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, ErrorKind, IsTerminal as _, Write as _, stderr};
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::time::Duration;
 
@@ -19,7 +18,7 @@ use turbowish_wire::client::{ClientError, Connection, Watch};
 
 use crate::args::RecordArgs;
 use crate::failure::{Failure, note};
-use crate::recording::ALERT_MARK;
+use crate::recording::{self, ALERT_MARK};
 use crate::signals::Signals;
 use crate::source;
 
@@ -57,16 +56,10 @@ pub(crate) fn run(args: &RecordArgs, token: Option<&str>) -> Result<(), Failure>
     })
 }
 
-/// Creates the file, readable by its user only: names in it are source paths and expressions.
+/// Creates the file.
 fn create(path: &Path, force: bool) -> Result<File, Failure> {
-    let mut options = OpenOptions::new();
-    options.write(true).mode(0o600);
-    match force {
-        true => options.create(true).truncate(true),
-        false => options.create_new(true),
-    };
     let name = path.display();
-    options.open(path).map_err(|cause| match cause.kind() {
+    recording::create(path, force).map_err(|cause| match cause.kind() {
         ErrorKind::AlreadyExists => Failure::Local(format!(
             "{name} exists; another name, or --force to overwrite it"
         )),

@@ -1,8 +1,7 @@
 //! `turbowish recover`: one file of the recording that a process has left beside its socket.
 
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::io::{self, Cursor, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use turbowish_recording::{ChunkHeader, FILE_HEADER, HEADER_BYTES, Reader, RecordingError};
@@ -10,7 +9,7 @@ use turbowish_wire::discovery::{self, Recording};
 
 use crate::args::RecoverArgs;
 use crate::failure::{Failure, print_lines};
-use crate::plain_text;
+use crate::recording;
 
 /// Runs the command.
 ///
@@ -29,7 +28,7 @@ pub(crate) fn run(args: &RecoverArgs) -> Result<(), Failure> {
             "cannot read the recording of process {pid}: {fault}"
         ))
     })?;
-    let Some((from, to)) = whole.span else {
+    let Some(span) = whole.span else {
         return Err(Failure::Local(format!(
             "the recording of process {pid} has no state"
         )));
@@ -38,12 +37,12 @@ pub(crate) fn run(args: &RecoverArgs) -> Result<(), Failure> {
     let out = args.out.clone().unwrap_or_else(default);
     write(&out, &whole.chunks)
         .map_err(|cause| Failure::local(&format!("cannot write {}", out.display()), &cause))?;
-    print_lines(&[format!(
-        "{}: {} states of process {pid}, {} .. {}, {} lost",
-        out.display(),
+    let of = format!("process {pid}");
+    print_lines(&[recording::summary(
+        &out,
         whole.states,
-        plain_text::local(from),
-        plain_text::local(to),
+        &of,
+        span,
         whole.lost,
     )])
 }
@@ -121,13 +120,9 @@ fn chunk(bytes: &[u8], offset: u64) -> Option<&[u8]> {
     rest.get(..HEADER_BYTES + header.len as usize)
 }
 
-/// Writes a new file that only its user can read.
+/// Writes a new file.
 fn write(path: &Path, chunks: &[Vec<u8>]) -> io::Result<()> {
-    let mut file = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(path)?;
+    let mut file = recording::create(path, false)?;
     file.write_all(&FILE_HEADER)?;
     chunks.iter().try_for_each(|chunk| file.write_all(chunk))
 }

@@ -193,7 +193,7 @@ fn idle(row: &ResourceRow, beside: &DetailContext<'_>) -> Vec<RichLine> {
         return Vec::new();
     }
     let receivers = row.receivers.iter().flatten();
-    let tasks = receivers.filter_map(|name| beside.tasks.iter().find(|task| task.name == *name));
+    let tasks = receivers.filter_map(|name| beside.task(name));
     let elsewhere = tasks.filter(|task| {
         let mut on = task.waits_on.iter();
         !task.waits_on.is_empty() && on.all(|claim| claim.resource_id != row.id)
@@ -227,8 +227,7 @@ fn holder(row: &HolderRow, beside: &DetailContext<'_>) -> Vec<RichLine> {
 
 /// `waiting 1.20 s at db.rs:67:9-33`: why a holder does not release.
 fn stands(row: &HolderRow, beside: &DetailContext<'_>) -> Option<RichLine> {
-    let name = row.task.as_ref()?;
-    let task = beside.tasks.iter().find(|task| task.name == *name)?;
+    let task = beside.task(row.task.as_ref()?)?;
     let innermost = task.stack.iter().rfind(|call| !call.aside);
     let place = innermost.and_then(|call| call.place.as_ref());
     let at = place.map_or_else(String::new, |place| format!(" at {}", beside.place(place)));

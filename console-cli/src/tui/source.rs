@@ -5,7 +5,7 @@ mod holds;
 mod states;
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::Sender;
@@ -21,6 +21,7 @@ use turbowish_wire::{Action, discovery};
 use self::holds::LeaseRenewals;
 use self::states::States;
 use super::clock;
+use super::lock::lock;
 use super::message::Message;
 use super::state::{Leap, Listed, Past, PausedTask, Peer, PeerState, Wanted};
 use crate::recording::Recording;
@@ -243,10 +244,6 @@ async fn kept(target: &Target, states: &Mutex<Option<States>>) -> Result<Past, S
     let past = Past::of(&mut recording, REWIND, last);
     *lock(states) = Some(States::new(recording));
     Ok(past)
-}
-
-fn lock(states: &Mutex<Option<States>>) -> MutexGuard<'_, Option<States>> {
-    states.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 async fn switch(target: &Target, accounting: Accounting) -> Result<Accounting, ClientError> {

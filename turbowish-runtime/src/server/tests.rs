@@ -517,28 +517,46 @@ async fn watches_go_on_until_the_process_ends() {
     assert!(matches!(error, ClientError::Gone { .. }), "{error:?}");
 }
 
+/// What a client has asked for. Its runtime is never driven again, so it reads nothing.
+struct Stopped<T> {
+    held: T,
+    runtime: tokio::runtime::Runtime,
+}
+
+/// Runs a client until it has asked.
+fn ask_and_stop<T: Send + 'static>(ask: impl AsyncFnOnce() -> T + Send + 'static) -> Stopped<T> {
+    let asked = std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap();
+        let held = runtime.block_on(ask());
+        Stopped { held, runtime }
+    });
+    asked.join().unwrap()
+}
+
+impl<T: Send + 'static> Stopped<T> {
+    /// Drops it. A runtime cannot be dropped in the task of another one.
+    fn end(self) {
+        let Self { held, runtime } = self;
+        let ended = std::thread::spawn(move || drop((held, runtime)));
+        ended.join().unwrap();
+    }
+}
+
 #[tokio::test]
 async fn a_client_that_does_not_read_holds_back_nobody_and_little() {
     let server = Running::start(|_| {}).await;
-    // This runtime sends its request and is never driven again.
-    let stopped = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap();
     let target = Target::Socket(server.socket());
-    let (stopped, held) = std::thread::spawn(move || {
-        let held = stopped.block_on(async {
-            let connection = connect(&target).await.unwrap();
-            let query = Query {
-                window_ns: Some(BIG_WINDOW),
-                ..procs()
-            };
-            connection.watch(query, Duration::ZERO).await.unwrap()
-        });
-        (stopped, held)
-    })
-    .join()
-    .unwrap();
+    let held = ask_and_stop(async move || {
+        let connection = connect(&target).await.unwrap();
+        let query = Query {
+            window_ns: Some(BIG_WINDOW),
+            ..procs()
+        };
+        connection.watch(query, Duration::ZERO).await.unwrap()
+    });
     let connection = server.connect().await.unwrap();
     let mut watch = connection.watch(procs(), Duration::ZERO).await.unwrap();
     for _ in 0..10 {
@@ -549,9 +567,7 @@ async fn a_client_that_does_not_read_holds_back_nobody_and_little() {
         (1..=3).contains(&made),
         "{made} snapshots for a client that reads none"
     );
-    std::thread::spawn(move || drop((held, stopped)))
-        .join()
-        .unwrap();
+    held.end();
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! The states of a recording, read and decoded on a thread of their own: a key never waits for one.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use tokio::sync::mpsc::Sender;
 use tokio::task::spawn_blocking;
@@ -9,6 +9,7 @@ use turbowish_model::snapshot::Snapshot;
 
 use super::Envelope;
 use crate::recording::Recording;
+use crate::tui::lock::lock;
 use crate::tui::message::Message;
 
 /// A recording that is read one state at a time.
@@ -23,10 +24,7 @@ impl States {
     /// Reads the state of that number, with the rows of a query.
     pub(super) async fn read(&self, nth: usize, query: Query) -> Result<Box<Snapshot>, String> {
         let recording = Arc::clone(&self.0);
-        let reading = spawn_blocking(move || {
-            let mut recording = recording.lock().unwrap_or_else(PoisonError::into_inner);
-            recording.answer(nth, &query)
-        });
+        let reading = spawn_blocking(move || lock(&recording).answer(nth, &query));
         match reading.await {
             Ok(Ok(answer)) => Ok(Box::new(answer.snapshot)),
             Ok(Err(failure)) => Err(failure.text()),

@@ -54,16 +54,21 @@ fn worst() -> Alert {
     alert
 }
 
-/// It is active for the third time.
-fn again() -> Alert {
-    let mut alert = Alert {
+/// The stall, before it ends.
+fn active() -> Alert {
+    Alert {
         holds: true,
         summary: "one poll has not returned".to_owned(),
         why: "A poll must return quickly: w1 runs no other task until this one returns.".to_owned(),
         ended_unix_ns: None,
         last_unix_ns: None,
         ..stall(AT)
-    };
+    }
+}
+
+/// It is active for the third time.
+fn again() -> Alert {
+    let mut alert = active();
     alert.recent.pop();
     alert
 }
@@ -158,15 +163,7 @@ fn one_key_opens_what_the_alert_line_names() {
 /// An open record stays when its alert ends, and says so.
 #[test]
 fn an_alert_ends_while_its_record_is_open() {
-    let active = Alert {
-        holds: true,
-        summary: "one poll has not returned".to_owned(),
-        why: "A poll must return quickly: w1 runs no other task until this one returns.".to_owned(),
-        ended_unix_ns: None,
-        last_unix_ns: None,
-        ..stall(AT)
-    };
-    let mut state = alarmed(SMALL, vec![active]);
+    let mut state = alarmed(SMALL, vec![active()]);
     press(&mut state, "!");
     assert!(!screen(&state).contains(" RESOLVED "), "{}", screen(&state));
     until(&mut state, 2);

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use turbowish_wire::client::{ClientError, Connection, Target, Watch};
 use turbowish_wire::handshake::{ANSWER_BYTES, Caller, HELLO_BYTES, PROOF_BYTES};
 
-use super::{BIG_WINDOW, PATIENCE, Running, TOKEN, connect, procs};
+use super::{BIG_WINDOW, PATIENCE, Running, TOKEN, ask_and_stop, connect, procs};
 use turbowish_model::query::Query;
 
 const ROLE: &str = "TURBOWISH_TEST_ROLE";
@@ -295,22 +295,14 @@ async fn clients_that_never_read_cost_a_bounded_amount() {
     let mut process = Other::ours("process");
     let (port, socket) = (tcp(&process.told()), Target::Socket(process.told().into()));
     let before = process.resident_bytes();
-    let (left, held) = thread::spawn({
-        let targets = [port, socket.clone()];
-        move || {
-            let runtime = tokio::runtime::Builder::new_current_thread()
-                .enable_all()
-                .build()
-                .unwrap();
-            let mut held = Vec::new();
-            for at in 0..30 {
-                held.push(runtime.block_on(ask_and_leave(&targets[at % 2])));
-            }
-            (runtime, held)
+    let targets = [port, socket.clone()];
+    let held = ask_and_stop(async move || {
+        let mut held = Vec::new();
+        for at in 0..30 {
+            held.push(ask_and_leave(&targets[at % 2]).await);
         }
-    })
-    .join()
-    .unwrap();
+        held
+    });
     // An honest console is answered all the same.
     let console = connect(&socket).await.unwrap();
     for _ in 0..5 {
@@ -318,23 +310,14 @@ async fn clients_that_never_read_cost_a_bounded_amount() {
     }
     let grown = process.resident_bytes().saturating_sub(before);
     assert!(grown < 150 << 20, "{} MiB", grown >> 20);
-    thread::spawn(move || drop((held, left))).join().unwrap();
+    held.end();
 }
 
 #[tokio::test]
 async fn who_takes_nothing_is_hung_up_on() {
     let server = Running::start(|config| config.stall_time = Duration::from_millis(200)).await;
     let target = Target::Socket(server.socket());
-    let (left, held) = thread::spawn(move || {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .unwrap();
-        let held = runtime.block_on(ask_and_leave(&target));
-        (runtime, held)
-    })
-    .join()
-    .unwrap();
+    let held = ask_and_stop(async move || ask_and_leave(&target).await);
     let begun = Instant::now();
     while server.lines.lock().unwrap().is_empty() {
         assert!(begun.elapsed() < PATIENCE, "it is never hung up on");
@@ -344,7 +327,7 @@ async fn who_takes_nothing_is_hung_up_on() {
         server.line(),
         "disconnected a console that read nothing for 200ms (1 so far)"
     );
-    thread::spawn(move || drop((held, left))).join().unwrap();
+    held.end();
 }
 
 #[tokio::test]

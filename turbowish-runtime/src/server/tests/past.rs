@@ -1,7 +1,6 @@
 //! The recording over the socket: consoles ask for the past, in good order and in bad.
 
 use std::sync::atomic::Ordering;
-use std::thread;
 use std::time::{Duration, Instant};
 
 use turbowish_model::snapshot::Accounting;
@@ -11,7 +10,7 @@ use turbowish_wire::framing;
 use turbowish_wire::proto;
 
 use super::super::{News, RecordConfig};
-use super::{PATIENCE, Running, connect, procs};
+use super::{PATIENCE, Running, ask_and_stop, connect, procs};
 
 /// A server that records from the start, and an address for it.
 async fn recording(budget: usize, change: impl FnOnce(&mut super::Config)) -> Running {
@@ -158,16 +157,13 @@ async fn who_never_reads_the_past_is_hung_up_on_and_holds_up_nobody() {
     let console = server.connect().await.unwrap();
     until(&console, ChunkKind::State, 1).await;
     let target = Target::Socket(server.socket());
-    let (left, held) = thread::spawn(move || {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .unwrap();
-        let held = [(); 4].map(|()| runtime.block_on(ask_and_leave(&target)));
-        (runtime, held)
-    })
-    .join()
-    .unwrap();
+    let held = ask_and_stop(async move || {
+        let mut held = Vec::new();
+        for _ in 0..4 {
+            held.push(ask_and_leave(&target).await);
+        }
+        held
+    });
     let begun = Instant::now();
     while server.lines.lock().unwrap().is_empty() {
         assert!(begun.elapsed() < PATIENCE, "it is never hung up on");
@@ -182,5 +178,5 @@ async fn who_never_reads_the_past_is_hung_up_on_and_holds_up_nobody() {
     let chunks = until(&console, ChunkKind::State, 1).await;
     assert_eq!(chunks.len(), 1);
     assert!(chunks[0].1.len() >= STATE);
-    thread::spawn(move || drop((held, left))).join().unwrap();
+    held.end();
 }
