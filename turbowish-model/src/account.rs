@@ -12,6 +12,7 @@ pub mod histogram;
 pub mod ledger;
 pub mod metrics;
 pub mod paths;
+pub mod poll_ring;
 pub mod resource;
 pub mod seqlock;
 pub mod slots;

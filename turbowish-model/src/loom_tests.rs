@@ -16,6 +16,7 @@ use crate::account::counters::{PathCounters, Sum, Word};
 use crate::account::histogram::{Buckets, Histogram};
 use crate::account::ledger::{Ledger, Start};
 use crate::account::paths::Paths;
+use crate::account::poll_ring::{PollOutcome, PollRing};
 use crate::account::seqlock::SeqLock;
 use crate::account::sync::AtomicU64;
 use crate::account::task::{TaskCell, TaskMeta};
@@ -233,6 +234,41 @@ fn loom_what_a_thread_wrote_is_there_when_it_is_gone() {
         own.collect(&mut all);
         assert_eq!(all.total(), 1);
         writer.join().expect("the writer");
+    });
+}
+
+#[test]
+fn loom_a_poll_that_is_overwritten_is_not_read() {
+    const POLLS: u64 = 2;
+    loom::model(|| {
+        let ring = Arc::new(PollRing::of_few(POLLS as usize));
+        let sequence = SeqLock::default();
+        let add = |number: u64| {
+            let writing = sequence.write();
+            ring.push(number as u32, number, number, number);
+            drop(writing);
+            ring.complete(number as u32, PollOutcome::Ready, None);
+        };
+        (1..=POLLS).for_each(add);
+        let reader = {
+            let ring = ring.clone();
+            thread::spawn(move || {
+                let mut seen = 0;
+                let read = ring.read(0, false, |poll| {
+                    let path = u64::from(poll.path);
+                    assert_eq!([poll.hold, poll.task, path], [poll.end; 3]);
+                    let is_complete = poll.outcome == PollOutcome::Ready;
+                    assert_eq!(
+                        u64::from(poll.chain),
+                        if is_complete { poll.end } else { 0 }
+                    );
+                    seen += 1;
+                });
+                assert_eq!(seen + read.lost, read.next);
+            })
+        };
+        (POLLS + 1..=POLLS + 2).for_each(add);
+        reader.join().expect("the reader");
     });
 }
 

@@ -31,6 +31,10 @@ pub enum ChunkKind {
     State,
     /// A text in UTF-8: why this instant was recorded.
     Mark,
+    /// What the numbers in polls stand for: see [`Names`](crate::Names).
+    Names,
+    /// Polls of a thread: a [`PollBatch`](crate::PollBatch).
+    Polls,
     /// A kind of a later version.
     Other(u8),
 }
@@ -40,6 +44,8 @@ impl ChunkKind {
         match self {
             Self::State => 1,
             Self::Mark => 2,
+            Self::Names => 3,
+            Self::Polls => 4,
             Self::Other(code) => code,
         }
     }
@@ -48,6 +54,8 @@ impl ChunkKind {
         match code {
             1 => Self::State,
             2 => Self::Mark,
+            3 => Self::Names,
+            4 => Self::Polls,
             _ => Self::Other(code),
         }
     }

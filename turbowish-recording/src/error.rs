@@ -57,6 +57,8 @@ pub enum BodyFault {
     Meaning(Malformed),
     /// It is not text in UTF-8.
     Text,
+    /// It is not a list of polls.
+    Polls,
 }
 
 impl fmt::Display for RecordingError {
@@ -97,6 +99,7 @@ impl fmt::Display for BodyFault {
                 )
             }
             Self::Text => f.write_str("it is not text"),
+            Self::Polls => f.write_str("it is not a list of polls"),
         }
     }
 }

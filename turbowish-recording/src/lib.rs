@@ -21,10 +21,13 @@
 mod chunk;
 #[cfg(feature = "read")]
 mod error;
+mod names;
+mod polls;
 #[cfg(feature = "read")]
 mod reader;
 #[cfg(feature = "read")]
 mod skim;
+mod varint;
 #[cfg(feature = "read")]
 mod writer;
 
@@ -34,9 +37,11 @@ pub use chunk::{
 };
 #[cfg(feature = "read")]
 pub use error::{BodyFault, RecordingError};
+pub use names::{AwaitName, CallName, NameEncoder, Names, ProcName};
+pub use polls::{PollBatch, PollEncoder, PollEvent, ReadiedEvent, WokenBy};
 #[cfg(feature = "read")]
 pub use reader::Reader;
 #[cfg(feature = "read")]
-pub use skim::{Damage, LARGEST_INDEX, MarkEntry, StateEntry};
+pub use skim::{Damage, LARGEST_INDEX, MarkEntry, PollsEntry, StateEntry};
 #[cfg(feature = "read")]
 pub use writer::{Compression, Writer};

@@ -9,8 +9,8 @@ use turbowish_wire::proto;
 
 use crate::skim::{Index, Input, begins, skim};
 use crate::{
-    BodyFault, Damage, FILE_HEADER, HEADER_BYTES, LARGEST_BODY, LONGEST_MARK, MarkEntry,
-    RecordingError, StateEntry,
+    BodyFault, Damage, FILE_HEADER, HEADER_BYTES, LARGEST_BODY, LONGEST_MARK, MarkEntry, Names,
+    PollBatch, PollsEntry, RecordingError, StateEntry,
 };
 
 /// A recording that was opened. It keeps the list of states, and decodes one when it is asked for.
@@ -104,6 +104,42 @@ impl<R: Read + Seek> Reader<R> {
             offset,
             fault: BodyFault::Text,
         })
+    }
+
+    /// The chunks of polls, in the order in which they were recorded. Those of one thread are in the
+    /// order of their polls.
+    #[must_use]
+    pub fn polls(&self) -> &[PollsEntry] {
+        &self.index.polls
+    }
+
+    /// Decodes a chunk of polls, by its number in [`Self::polls`].
+    ///
+    /// # Errors
+    /// There is none of that number, it cannot be read, or it has something else.
+    pub fn batch(&mut self, nth: usize) -> Result<PollBatch, RecordingError> {
+        let polls = self.polls().get(nth);
+        let PollsEntry { at_unix_ns, offset } = *polls.ok_or(RecordingError::NoChunk { nth })?;
+        let body = self.body(offset, LARGEST_BODY)?;
+        let fault = BodyFault::Polls;
+        PollBatch::read(at_unix_ns, &body).ok_or(RecordingError::Body { offset, fault })
+    }
+
+    /// What the numbers in polls stand for: the names of the whole recording, wherever they are in
+    /// it. Chunks that cannot be read define nothing, and are counted.
+    ///
+    /// # Errors
+    /// The input cannot be read.
+    pub fn names(&mut self) -> Result<(Names, u64), RecordingError> {
+        let (mut names, mut faults) = (Names::default(), 0);
+        for offset in self.index.names.clone() {
+            match self.body(offset, LARGEST_BODY) {
+                Ok(body) => faults += u64::from(!names.read(&body)),
+                Err(RecordingError::Body { .. }) => faults += 1,
+                Err(other) => return Err(other),
+            }
+        }
+        Ok((names, faults))
     }
 
     /// The body of the chunk at this place, as it was before it was compressed, at most `limit`

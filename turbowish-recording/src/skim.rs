@@ -41,6 +41,15 @@ pub struct MarkEntry {
     pub offset: u64,
 }
 
+/// Recorded polls of a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PollsEntry {
+    /// No poll began before this, in nanoseconds since 1970.
+    pub at_unix_ns: u64,
+    /// Where its chunk begins, in bytes from the beginning.
+    pub offset: u64,
+}
+
 /// What of a recording cannot be read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Damage {
@@ -67,6 +76,9 @@ impl Damage {
 pub(crate) struct Index {
     pub(crate) states: Vec<StateEntry>,
     pub(crate) marks: Vec<MarkEntry>,
+    pub(crate) polls: Vec<PollsEntry>,
+    /// Where the chunks of names begin.
+    pub(crate) names: Vec<u64>,
     pub(crate) damage: Damage,
 }
 
@@ -176,6 +188,10 @@ fn header<R: Read + Seek>(
 }
 
 impl Index {
+    const fn count(&self) -> usize {
+        self.states.len() + self.marks.len() + self.polls.len() + self.names.len()
+    }
+
     fn list(&mut self, header: ChunkHeader, offset: u64) {
         let ChunkHeader {
             kind,
@@ -183,7 +199,7 @@ impl Index {
             at_unix_ns,
             ..
         } = header;
-        if self.states.len() + self.marks.len() >= LARGEST_INDEX {
+        if self.count() >= LARGEST_INDEX {
             self.damage.unlisted += 1;
             return;
         }
@@ -194,6 +210,8 @@ impl Index {
                 offset,
             }),
             ChunkKind::Mark => self.marks.push(MarkEntry { at_unix_ns, offset }),
+            ChunkKind::Polls => self.polls.push(PollsEntry { at_unix_ns, offset }),
+            ChunkKind::Names => self.names.push(offset),
             // A later version has written it, and an older reader does not need it.
             ChunkKind::Other(_) => {}
         }

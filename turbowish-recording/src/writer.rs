@@ -74,6 +74,19 @@ impl<W: Write> Writer<W> {
         self.chunk(ChunkKind::Mark, at_unix_ns, 0, text.as_bytes())
     }
 
+    /// Writes a chunk as it was read or received: names or polls.
+    ///
+    /// # Errors
+    /// As [`Self::state`].
+    pub fn body(
+        &mut self,
+        kind: ChunkKind,
+        at_unix_ns: u64,
+        body: &[u8],
+    ) -> Result<(), RecordingError> {
+        self.chunk(kind, at_unix_ns, 0, body)
+    }
+
     fn chunk(
         &mut self,
         kind: ChunkKind,

@@ -66,6 +66,9 @@ pub(crate) trait Source: Send + Sync + 'static {
     /// disarmed.
     fn news(&self) -> Option<Vec<News>>;
 
+    /// What the threads did since the last call.
+    fn polls(&self) -> NewPolls;
+
     /// Arms or disarms accounting.
     fn set_accounting(&self, accounting: Accounting);
 
@@ -80,6 +83,23 @@ pub(crate) trait Source: Send + Sync + 'static {
     /// # Errors
     /// If it is not paused.
     fn resume_task(&self, task: u64) -> Result<(), Refused>;
+}
+
+/// Polls of all threads, and the names of what is new in them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct NewPolls {
+    /// Body of a chunk of names; empty if there are none.
+    pub(crate) names: Vec<u8>,
+    pub(crate) polls: Vec<PollChunk>,
+    /// How full the fullest ring was. Beyond 100, polls were lost.
+    pub(crate) fill_percent: u64,
+}
+
+/// The body of a chunk of polls, and its time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct PollChunk {
+    pub(crate) at_unix_ns: u64,
+    pub(crate) body: Vec<u8>,
 }
 
 /// Something that has happened: why the recording has a state there.
@@ -194,6 +214,7 @@ pub(crate) async fn serve(source: Arc<dyn Source>, config: Config, stop: impl Fu
         () = async { tokio::join!(over_unix, over_tcp); } => {}
     }
     recording.abort();
+    service.record_last();
     recorder.end().await;
 }
 

@@ -15,3 +15,4 @@ pub mod self_ref;
 pub mod signal;
 mod sync;
 pub mod waker;
+pub mod zeroed;

@@ -49,6 +49,7 @@ use crate::account::call::{Call, DIRECT, Origin, Outcome, ProcKey, SITE};
 use crate::account::counters::{PROC_LIMIT, Pages, PathCounters, ProcCounters, Word, chunks};
 use crate::account::histogram::add;
 use crate::account::paths::{PATH_IDS, PathId, Paths};
+use crate::account::poll_ring::PollRing;
 use crate::account::resource::CurrentCall;
 use crate::account::seqlock::{SeqLock, WriteGuard};
 use crate::account::sync::{AtomicU32, AtomicU64, in_place};
@@ -101,6 +102,7 @@ pub struct Ledger {
     base: AtomicU32,
     reuse: AtomicU32,
     pub(crate) paths: Arc<Paths>,
+    polls: Arc<PollRing>,
     shown: AwaitStackOfPoll,
     straight: StraightPolls,
     pub(crate) frames: AppendVec<Frame, FRAMES>,
@@ -119,6 +121,7 @@ impl Ledger {
         Self {
             epoch,
             paths: paths.clone(),
+            polls: Arc::default(),
             sequence: SeqLock::default(),
             time: ThreadTime {
                 events: AtomicU64::new(paths.first_event()),
@@ -143,6 +146,13 @@ impl Ledger {
     #[must_use]
     pub const fn on_thread(mut self, thread: u32) -> Self {
         self.past.thread = thread;
+        self
+    }
+
+    /// Lets the polls at the bottom of the stack be kept in `polls`.
+    #[must_use]
+    pub fn with_polls(mut self, polls: Arc<PollRing>) -> Self {
+        self.polls = polls;
         self
     }
 

@@ -44,6 +44,25 @@ pub enum PathKind {
     DirectFrame,
 }
 
+impl PathKind {
+    /// The kind with this number; `None` if there is none.
+    #[must_use]
+    pub const fn of(number: u8) -> Option<Self> {
+        Some(match number {
+            1 => Self::Root,
+            2 => Self::Direct,
+            3 => Self::Inner,
+            4 => Self::Wait,
+            5 => Self::Creator,
+            6 => Self::Lost,
+            7 => Self::LostAgain,
+            8 => Self::Frame,
+            9 => Self::DirectFrame,
+            _ => return None,
+        })
+    }
+}
+
 /// Number of the proc of a [`PathKind::Creator`] that stands for no proc.
 pub const NOBODY: u32 = PROC_LIMIT;
 
@@ -100,6 +119,12 @@ impl PathKey {
     #[must_use]
     pub const fn is(self, kind: PathKind) -> bool {
         self.0 & ((1 << KIND_BITS) - 1) == kind as u64
+    }
+
+    /// The kind, as a number: see [`PathKind::of`].
+    #[must_use]
+    pub const fn kind(self) -> u8 {
+        (self.0 & ((1 << KIND_BITS) - 1)) as u8
     }
 
     #[inline]
@@ -282,6 +307,22 @@ impl Paths {
         match self.entry(id) {
             Some(entry) => PathKey(entry.key.load(Relaxed)),
             None => Self::fixed(id),
+        }
+    }
+
+    /// The entries after the first `known` ones, as far as they are complete.
+    pub fn added(&self, known: u32) -> impl Iterator<Item = PathId> + '_ {
+        let ids = (FIXED + 1 + known)..(FIXED + 1 + self.len.load(Relaxed));
+        // Another thread may be about to store the entry.
+        ids.take_while(|&id| self.key(id).0 != 0)
+    }
+
+    /// What a path consists of that every table has, the same in all processes. `None` for others.
+    #[must_use]
+    pub const fn fixed_key(id: PathId) -> Option<PathKey> {
+        match id {
+            1..=FIXED => Some(Self::fixed(id)),
+            _ => None,
         }
     }
 

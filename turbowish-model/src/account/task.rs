@@ -16,11 +16,12 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 pub use self::extra::{Alone, CellOwner, Extra};
 pub use self::glance::Glance;
 pub use self::stack::Publication;
-use self::words::{Count, PollSums};
+use self::words::{Count, MUCH, PollSums};
 use crate::account::await_stack::AwaitFrame;
 use crate::account::branch::BranchReading;
 use crate::account::counters::PROC_LIMIT;
 use crate::account::paths::Paths;
+use crate::account::poll_ring::Readied;
 use crate::account::seqlock::{SeqLock, SmallSeqLock, WriteGuard};
 use crate::account::sync::{AtomicU32, AtomicU64, fence};
 
@@ -428,6 +429,20 @@ impl<O: CellOwner> TaskCell<O> {
         let latency = self.since.load(Relaxed).saturating_sub(readied.since);
         self.ready_by.store(readied.by, Relaxed);
         self.store(&self.latency, |long| &long.latency, latency + 1);
+    }
+
+    /// What had made the task ready for its last poll, which is in progress or has just ended. For
+    /// the thread that polls it.
+    #[inline(always)]
+    pub fn cause(&self) -> Option<Readied> {
+        let latency = match self.latency.load(Relaxed) {
+            MUCH => self.ticks(&self.latency, |long| &long.latency),
+            few => few.into(),
+        };
+        latency.checked_sub(1).map(|latency| Readied {
+            latency,
+            by: self.ready_by.load(Relaxed),
+        })
     }
 
     /// Ends a root poll as pending.

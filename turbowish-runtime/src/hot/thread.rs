@@ -12,10 +12,13 @@ use turbowish_model::account::delays::DELAY_MIN_NS;
 use turbowish_model::account::ledger::Ledger;
 use turbowish_model::account::metrics::Metrics;
 use turbowish_model::account::paths::Paths;
+use turbowish_model::account::poll_ring::PollRing;
 use turbowish_model::account::task::FirstPollCell;
 use turbowish_unsafe::local::Local;
 use turbowish_unsafe::own::Own;
+use turbowish_unsafe::zeroed;
 
+use crate::features;
 use crate::hot::clock;
 use crate::hot::origin::TaskOrigin;
 use crate::hot::switch;
@@ -109,6 +112,31 @@ struct Threads {
     fold: OnceLock<fn()>,
     /// Paths of all calls.
     paths: LazyLock<Arc<Paths>>,
+    polls: KeptPolls,
+}
+
+/// The last polls of each thread, for a recorder.
+struct KeptPolls {
+    /// Number of polls that each thread keeps; 0 if nobody reads them.
+    per_thread: AtomicUsize,
+    /// Those that the recorder has not taken yet.
+    rings: Mutex<Vec<ThreadPolls>>,
+}
+
+/// The last polls of a thread. They outlive it as long as somebody refers to them.
+#[derive(Clone, Debug)]
+pub(crate) struct ThreadPolls {
+    /// Number of the thread.
+    pub(crate) index: u32,
+    pub(crate) name: Arc<str>,
+    pub(crate) ring: Arc<PollRing>,
+}
+
+impl ThreadPolls {
+    /// Whether the thread has ended: it writes no more.
+    pub(crate) fn is_over(&self) -> bool {
+        Arc::strong_count(&self.ring) == 1
+    }
 }
 
 static THREADS: Threads = Threads {
@@ -117,6 +145,10 @@ static THREADS: Threads = Threads {
     stray: Mutex::new(None),
     fold: OnceLock::new(),
     paths: LazyLock::new(Arc::default),
+    polls: KeptPolls {
+        per_thread: AtomicUsize::new(0),
+        rings: Mutex::new(Vec::new()),
+    },
 };
 
 /// Starts a TurboWish thread. It has signals blocked: signals sent to the process go to threads of
@@ -237,23 +269,16 @@ fn enroll(epoch: u32) -> Option<()> {
     if is_ours() || EXIT.try_with(|_| ()).is_err() {
         return None;
     }
-    let name = |before: &ThreadLedger| (before.index, before.name.clone());
-    let before = WORDS.with(|words| words.ledger.with(name));
-    let (index, name) = match before {
-        Some(before) => before,
-        None => {
-            let index = THREADS.count.fetch_add(1, Ordering::Relaxed);
-            let thread = std::thread::current();
-            (
-                index,
-                thread
-                    .name()
-                    .map_or_else(|| format!("thread-{index}").into(), Into::into),
-            )
-        }
+    let known = |before: &ThreadLedger| ThreadPolls {
+        index: before.index,
+        name: before.name.clone(),
+        ring: before.ledger.last_polls().clone(),
     };
+    let known = WORDS.with(|words| words.ledger.with(known));
+    let ThreadPolls { index, name, ring } = known.unwrap_or_else(new_thread);
+    let ledger = Ledger::new(epoch, &THREADS.paths).on_thread(index);
     let fresh = Arc::new(ThreadLedger {
-        ledger: Ledger::new(epoch, &THREADS.paths).on_thread(index),
+        ledger: ledger.with_polls(ring),
         index,
         name,
         os_id: os_thread::id(),
@@ -276,6 +301,44 @@ fn enroll(epoch: u32) -> Option<()> {
         fold();
     }
     Some(())
+}
+
+/// Numbers this thread, at its first event.
+fn new_thread() -> ThreadPolls {
+    let index = THREADS.count.fetch_add(1, Ordering::Relaxed);
+    let thread = std::thread::current();
+    let name = thread.name().map(Into::into);
+    let name = name.unwrap_or_else(|| format!("thread-{index}").into());
+    let per_thread = THREADS.polls.per_thread.load(Ordering::Relaxed);
+    let ring = match per_thread {
+        0 => Arc::default(),
+        // The system gives memory only for what is written.
+        _ => Arc::new(PollRing::new(zeroed::words(per_thread))),
+    };
+    let polls = ThreadPolls { index, name, ring };
+    if features::SERVER && per_thread > 0 {
+        let mut rings = lock(&THREADS.polls.rings);
+        if rings.len() >= FOLD_AT {
+            // Nobody takes them.
+            rings.retain(|ring| !ring.is_over());
+        }
+        rings.push(polls.clone());
+    }
+    polls
+}
+
+/// From now on, each new thread keeps so many polls, a power of two, until
+/// [`take_polls`] returns them.
+pub(crate) fn keep_polls(per_thread: usize) {
+    THREADS
+        .polls
+        .per_thread
+        .store(per_thread, Ordering::Relaxed);
+}
+
+/// Takes the polls of the threads that have begun since the last call.
+pub(crate) fn take_polls() -> Vec<ThreadPolls> {
+    std::mem::take(&mut *lock(&THREADS.polls.rings))
 }
 
 /// Ready time from which a poll is late, in ticks.

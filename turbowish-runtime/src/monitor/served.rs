@@ -8,8 +8,9 @@ use turbowish_wire::PauseTask;
 
 use super::Monitor;
 use crate::hot::{proc, switch, thread};
+use crate::lock::lock;
 use crate::monitor::cpu_time;
-use crate::server::{News, Refused, Source};
+use crate::server::{NewPolls, News, Refused, Source};
 
 impl Source for Monitor {
     fn snapshot(&self, query: &Query, budget: &Budget<'_>) -> Result<Snapshot, QueryError> {
@@ -34,6 +35,10 @@ impl Source for Monitor {
     fn news(&self) -> Option<Vec<News>> {
         switch::epoch()?;
         Some(self.alert_news())
+    }
+
+    fn polls(&self) -> NewPolls {
+        lock(&self.thread.polls).read(self.scale)
     }
 
     fn set_accounting(&self, accounting: Accounting) {

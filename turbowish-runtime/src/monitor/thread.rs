@@ -14,6 +14,7 @@ use super::Monitor;
 use super::alerts::AlertWatch;
 use super::cpu_time::CpuTime;
 use super::heartbeat::HeartbeatTask;
+use super::polls::PollReader;
 use crate::hot::{pause, thread};
 use crate::lock::lock;
 use crate::log::say;
@@ -26,6 +27,9 @@ const TICK: Duration = Duration::from_millis(250);
 /// Number of counts per tick while there are many polls.
 const PARTS: u32 = 5;
 
+/// Polls that each thread keeps for the recorder: 320 KiB.
+const POLLS_PER_THREAD: usize = 8_192;
+
 /// State of the monitor's thread.
 #[derive(Debug, Default)]
 pub(super) struct MonitorThread {
@@ -34,6 +38,7 @@ pub(super) struct MonitorThread {
     pub(super) watch: Mutex<AlertWatch>,
     pub(super) heartbeat: HeartbeatTask,
     pub(super) cpu_time: CpuTime,
+    pub(super) polls: Mutex<PollReader>,
 }
 
 /// Starts the thread and the heartbeat. If that fails, accounting continues and one line says what
@@ -51,6 +56,9 @@ pub(crate) fn start(monitor: &Arc<Monitor>, settings: &Settings) {
         record: record(settings),
         ..Config::default()
     };
+    if config.record.is_some() {
+        thread::keep_polls(POLLS_PER_THREAD);
+    }
     let (stop, stopped) = oneshot::channel();
     let own = monitor.clone();
     match thread::start("turbowish-monitor", move || run(own, config, stopped)) {

@@ -1,10 +1,11 @@
-//! Recorder: the states of this process in the last minutes, as chunks of a recording, in memory
-//! and in a file that outlives the process.
+//! Recorder: the states of this process in the last minutes, and its polls, as chunks of a
+//! recording, in memory and in a file that outlives the process.
 //!
 //! The states are made on the thread that answers queries, at a pace that keeps to a small part of
 //! a core. Nothing is recorded while accounting is disarmed.
 
 mod file;
+mod polls;
 mod ring;
 mod schedule;
 #[cfg(test)]
@@ -24,10 +25,14 @@ use turbowish_recording::ChunkKind;
 use turbowish_wire::encode;
 
 use self::file::{RecordFile, RecordTo};
+use self::polls::KeptPolls;
 use self::ring::Ring;
 use self::schedule::Schedule;
 use super::worker::Worker;
 use super::{Config, News, Source, lock};
+
+/// Polls are sent from so long before the first state on.
+const POLLS_BEFORE: Duration = Duration::from_secs(1);
 
 /// Maximum time for which the end of the process waits for a write.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -45,6 +50,7 @@ pub(crate) struct RecordConfig {
 pub(super) struct Recorder {
     is_on: bool,
     ring: Mutex<Ring>,
+    polls: KeptPolls,
     file: Mutex<RecordFile>,
 }
 
@@ -67,16 +73,22 @@ impl Recorder {
         };
         Arc::new(Self {
             is_on: budget > 0,
-            ring: Mutex::new(Ring::new(budget)),
+            // Half of it for the states, half for the polls.
+            ring: Mutex::new(Ring::new(budget.div_ceil(2))),
+            polls: KeptPolls::new(budget / 2),
             file: Mutex::new(RecordFile::new(to, Arc::clone(&config.say))),
         })
     }
 
     /// Records until it is dropped.
     pub(super) async fn run(self: Arc<Self>, source: Arc<dyn Source>, worker: Worker) {
-        if !self.is_on {
-            return;
+        if self.is_on {
+            let states = Arc::clone(&self).follow_states(Arc::clone(&source), worker);
+            tokio::join!(states, self.follow_polls(source));
         }
+    }
+
+    async fn follow_states(self: Arc<Self>, source: Arc<dyn Source>, worker: Worker) {
         let mut schedule = Schedule::default();
         loop {
             tokio::time::sleep_until(schedule.next_look(Instant::now())).await;
@@ -162,8 +174,12 @@ impl Recorder {
 
     /// What was recorded from one instant to another; 0 is no bound.
     pub(super) fn past(self: &Arc<Self>, from_unix_ns: u64, to_unix_ns: u64) -> KeptChunks {
+        // A chunk has polls of the last quarter of a second, as a rule.
+        let polls_from = from_unix_ns.saturating_sub(POLLS_BEFORE.as_nanos() as u64);
         KeptChunks {
-            range: lock(&self.ring).between(from_unix_ns, to_unix_ns),
+            names: self.polls.names(),
+            states: lock(&self.ring).between(from_unix_ns, to_unix_ns),
+            polls: lock(&self.polls.ring).between(polls_from, to_unix_ns),
             recorder: Arc::clone(self),
         }
     }
@@ -187,12 +203,17 @@ impl Recorder {
 /// before are left out.
 pub(super) struct KeptChunks {
     recorder: Arc<Recorder>,
-    range: Range<u64>,
+    names: Option<Bytes>,
+    states: Range<u64>,
+    polls: Range<u64>,
 }
 
 impl KeptChunks {
     /// The next chunk. It is not copied.
     pub(super) fn next(&mut self) -> Option<Bytes> {
-        lock(&self.recorder.ring).next(&mut self.range)
+        let names = self.names.take();
+        let states = || lock(&self.recorder.ring).next(&mut self.states);
+        let polls = || lock(&self.recorder.polls.ring).next(&mut self.polls);
+        names.or_else(states).or_else(polls)
     }
 }

@@ -76,7 +76,12 @@ impl Service {
         Gate::new(&self.label(), max_clients)
     }
 
-    /// Records states on the thread that answers queries.
+    /// Records the polls since the last look.
+    pub(super) fn record_last(&self) {
+        self.recorder.take_polls(&*self.source);
+    }
+
+    /// Records states on the thread that answers queries, and polls on this one.
     pub(super) fn record(&self) -> impl Future<Output = ()> + use<> {
         let recorder = Arc::clone(&self.recorder);
         recorder.run(Arc::clone(&self.source), self.worker.clone())

@@ -19,7 +19,7 @@ use turbowish_model::snapshot::{Accounting, Page, ProcRow, Process, Snapshot};
 use turbowish_wire::client::{ClientError, Connection, Target, list_in};
 use turbowish_wire::{Action, PROTOCOL, PauseTask, discovery};
 
-use super::{Config, News, Refused, Source, serve};
+use super::{Config, NewPolls, News, Refused, Source, serve};
 
 const TOKEN: &str = "5f2c9a7be01d4386";
 
@@ -122,6 +122,10 @@ impl Source for Told {
     fn news(&self) -> Option<Vec<News>> {
         let is_armed = *self.accounting.lock().unwrap() == Accounting::Armed;
         is_armed.then(|| std::mem::take(&mut *self.news.lock().unwrap()))
+    }
+
+    fn polls(&self) -> NewPolls {
+        NewPolls::default()
     }
 
     fn set_accounting(&self, accounting: Accounting) {

@@ -23,7 +23,7 @@ use crate::hot::probe::Other;
 use crate::hot::proc::Proc;
 use crate::hot::{task, thread};
 use crate::monitor::{self, Monitor};
-use crate::server::{Config, News, Refused, Source};
+use crate::server::{Config, NewPolls, News, Refused, Source};
 
 static HELD: Proc = Proc::new::<Polls>("::held_back", "1 pauses.rs");
 static OTHER: Proc = Proc::new::<Woken>("::goes_on", "2 pauses.rs");
@@ -579,6 +579,10 @@ impl Source for Slow {
 
     fn news(&self) -> Option<Vec<News>> {
         self.0.news()
+    }
+
+    fn polls(&self) -> NewPolls {
+        NewPolls::default()
     }
 
     fn set_accounting(&self, accounting: Accounting) {

@@ -1,12 +1,13 @@
 //! Who delayed a task: the last polls of the thread, and the shares of those that ran between a
 //! wake and the poll that followed it.
 //!
-//! The end of a poll at the bottom of the stack is four stores. They are looked at when a task is
-//! polled that was ready for long, each of them once: from then on they are part of sums by root
+//! The polls at the bottom of the stack are looked at when a task is polled that was ready for long,
+//! each of them once: from then on they are part of sums by root
 //! function, which are noted down every [`BLOCK`] polls. So the shares of a poll are a difference
 //! of sums and at most a block of single polls, however many polls ran meanwhile.
 
 use alloc::boxed::Box;
+use alloc::sync::Arc;
 // Only the thread itself looks at these.
 use core::sync::atomic::Ordering::Relaxed;
 use core::sync::atomic::{AtomicU8, AtomicU32, AtomicU64};
@@ -17,11 +18,10 @@ use super::Ledger;
 use crate::account::delays::{Culprit, DelayKey, DelayTable, Delays};
 use crate::account::histogram::add;
 use crate::account::paths::{PathId, PathKind};
+use crate::account::poll_ring::{LEAST_POLLS, PollRing};
 
-/// Polls that are kept: all values of the ring's position.
-const RECENT: usize = 1 << u8::BITS;
-/// Room for them: loom's stacks are small, and its models have few polls.
-const ROOM: usize = if cfg!(all(test, loom)) { BLOCK } else { RECENT };
+/// Polls that are looked at.
+const RECENT: usize = LEAST_POLLS;
 /// Polls after which the sums are noted down.
 const BLOCK: usize = 16;
 const MARKS: usize = RECENT / BLOCK;
@@ -29,56 +29,9 @@ const MARKS: usize = RECENT / BLOCK;
 const ROOTS: usize = 32;
 const OTHER: usize = ROOTS - 1;
 
-/// The last polls at the bottom of the stack that have ended.
-struct Recent {
-    /// Where the next one goes; behind it is the oldest one.
-    next: AtomicU8,
-    ends: [AtomicU64; ROOM],
-    holds: [AtomicU64; ROOM],
-    /// Paths of their first frames, or of await points of these.
-    paths: [AtomicU32; ROOM],
-}
-
-impl Default for Recent {
-    fn default() -> Self {
-        Self {
-            next: AtomicU8::new(0),
-            ends: [const { AtomicU64::new(0) }; ROOM],
-            holds: [const { AtomicU64::new(0) }; ROOM],
-            paths: [const { AtomicU32::new(0) }; ROOM],
-        }
-    }
-}
-
-impl Recent {
-    #[inline(always)]
-    fn push(&self, path: PathId, hold: u64, end: u64) {
-        let at = usize::from(self.next.load(Relaxed));
-        self.ends[at].store(end, Relaxed);
-        self.holds[at].store(hold, Relaxed);
-        self.paths[at].store(path, Relaxed);
-        // Read again: so it is one instruction.
-        let next = self.next.load(Relaxed).wrapping_add(1);
-        self.next.store(next, Relaxed);
-    }
-
-    fn hold(&self, at: u8) -> u64 {
-        self.holds[usize::from(at)].load(Relaxed)
-    }
-
-    fn start(&self, at: u8) -> u64 {
-        self.end(at).wrapping_sub(self.hold(at))
-    }
-
-    fn end(&self, at: u8) -> u64 {
-        self.ends[usize::from(at)].load(Relaxed)
-    }
-}
-
 /// What a thread needs to share out ready time.
 #[derive(Default)]
 pub(super) struct Shares {
-    recent: Recent,
     late: OnceBox<Late>,
 }
 
@@ -96,14 +49,12 @@ struct Mark {
 /// Made at the first poll of a task that was ready for long.
 struct Late {
     table: DelayTable,
-    /// The next poll that is not part of the sums.
-    next: AtomicU8,
-    /// End of the one before.
-    last_end: AtomicU64,
+    /// Number of the next poll that is not part of the sums.
+    next: AtomicU64,
     /// Root procs with a slot, plus one; 0 is a free slot.
     roots: [AtomicU32; OTHER],
     sums: Sums,
-    /// Slots of the polls in the ring.
+    /// Slots of the last polls.
     slots: [AtomicU8; RECENT],
     marks: [Mark; MARKS],
 }
@@ -112,9 +63,7 @@ impl Default for Late {
     fn default() -> Self {
         Self {
             table: DelayTable::default(),
-            next: AtomicU8::new(0),
-            // No poll ended then: the whole ring is to be looked at.
-            last_end: AtomicU64::new(u64::MAX),
+            next: AtomicU64::new(0),
             roots: [const { AtomicU32::new(0) }; OTHER],
             sums: Sums::default(),
             slots: [const { AtomicU8::new(0) }; RECENT],
@@ -146,64 +95,69 @@ impl Late {
     }
 
     /// Adds the polls that have ended since the last time to the sums.
-    fn take_in(&self, recent: &Recent, root_of: impl Fn(PathId) -> Option<u32>) {
-        let until = recent.next.load(Relaxed);
-        let (mut at, mut before) = (self.next.load(Relaxed), self.last_end.load(Relaxed));
-        let mut more = usize::from(until.wrapping_sub(at));
-        if recent.end(at.wrapping_sub(1)) != before {
-            // The last one is not there any more: so are all others that were seen.
-            (at, before, more) = (until, recent.start(until), RECENT);
-        }
-        for _ in 0..more {
-            let nth = usize::from(at);
+    fn take_in(&self, polls: &PollRing, root_of: impl Fn(PathId) -> Option<u32>) {
+        let until = polls.written();
+        let begin = self.next.load(Relaxed);
+        let from = begin.max(until.saturating_sub(RECENT as u64));
+        let mut before = match from > begin {
+            // Those in between are not there any more.
+            true => polls.at(from).start(),
+            false => begin.checked_sub(1).map_or(0, |last| polls.at(last).end),
+        };
+        for number in from..until {
+            let (nth, poll) = (nth(number), polls.at(number));
             if nth % BLOCK == 0 {
                 self.marks[nth / BLOCK].note(before, &self.sums);
             }
-            let slot = self.slot(root_of(recent.paths[nth].load(Relaxed)));
-            let hold = recent.hold(at);
+            let slot = self.slot(root_of(poll.path));
             self.slots[nth].store(slot as u8, Relaxed);
             let sum = &self.sums[slot];
-            sum.store(sum.load(Relaxed).wrapping_add(hold), Relaxed);
-            before = recent.end(at);
-            at = at.wrapping_add(1);
+            sum.store(sum.load(Relaxed).wrapping_add(poll.hold), Relaxed);
+            before = poll.end;
         }
         self.next.store(until, Relaxed);
-        self.last_end.store(before, Relaxed);
     }
 
     /// Ticks after `since` by slot, and those after it that are not known.
-    fn ran_since(&self, recent: &Recent, since: u64) -> ([u64; ROOTS], u64) {
+    fn ran_since(&self, polls: &PollRing, since: u64) -> ([u64; ROOTS], u64) {
         let next = self.next.load(Relaxed);
-        // What is left of the oldest block is not looked at if the newest one has begun there.
-        let newest = usize::from(next.wrapping_sub(1)) / BLOCK;
-        let mut first = newest;
-        for back in 0..MARKS {
-            first = (newest + MARKS - back) % MARKS;
-            if self.marks[first].before.load(Relaxed) <= since {
-                break;
-            }
+        let mut ran = [0; ROOTS];
+        let Some(last) = next.checked_sub(1) else {
+            return (ran, 0);
+        };
+        // The first number of a block. What is left of the oldest block is not looked at if the
+        // newest one has begun there.
+        let mut first = last - last % BLOCK as u64;
+        let oldest = first.saturating_sub((RECENT - BLOCK) as u64);
+        while first > oldest && self.mark(first).before.load(Relaxed) > since {
+            first -= BLOCK as u64;
         }
-        let mark = &self.marks[first];
+        let mark = self.mark(first);
         let earlier = mark.before.load(Relaxed).saturating_sub(since);
-        let mut ran: [u64; ROOTS] = core::array::from_fn(|slot| {
-            let now = self.sums[slot].load(Relaxed);
-            now.wrapping_sub(mark.sums[slot].load(Relaxed))
-        });
-        let mut at = (first * BLOCK) as u8;
-        for _ in 0..BLOCK {
-            let (start, end) = (recent.start(at), recent.end(at));
-            if start >= since {
+        for (ran, (sum, noted)) in ran.iter_mut().zip(self.sums.iter().zip(&mark.sums)) {
+            *ran = sum.load(Relaxed).wrapping_sub(noted.load(Relaxed));
+        }
+        for number in first..next.min(first + BLOCK as u64) {
+            let poll = polls.at(number);
+            if poll.start() >= since {
                 break;
             }
-            let slot = usize::from(self.slots[usize::from(at)].load(Relaxed)) % ROOTS;
-            ran[slot] = ran[slot].wrapping_sub(end.min(since).saturating_sub(start));
-            at = at.wrapping_add(1);
-            if at == next {
-                break;
-            }
+            let slot = usize::from(self.slots[nth(number)].load(Relaxed)) % ROOTS;
+            let before = poll.end.min(since).saturating_sub(poll.start());
+            ran[slot] = ran[slot].wrapping_sub(before);
         }
         (ran, earlier)
     }
+
+    /// The mark of the block that begins with this poll.
+    fn mark(&self, first: u64) -> &Mark {
+        &self.marks[nth(first) / BLOCK]
+    }
+}
+
+/// Place of a poll among the last ones.
+const fn nth(number: u64) -> usize {
+    number as usize % RECENT
 }
 
 impl Mark {
@@ -221,7 +175,15 @@ impl Ledger {
     #[inline(always)]
     pub(super) fn pass(&self, path: PathId, hold: u64, end: u64) {
         add(&self.time.busy, hold);
-        self.past.shares.recent.push(path, hold, end);
+        let task = self.frames.at(0).key.load(Relaxed);
+        self.polls.push(path, hold, end, task);
+    }
+
+    /// The last polls at the bottom of the stack.
+    #[inline]
+    #[must_use]
+    pub fn last_polls(&self) -> &Arc<PollRing> {
+        &self.polls
     }
 
     /// Adds the thread's delays to `into`.
@@ -249,8 +211,8 @@ impl Ledger {
         let (shares, until) = (&self.past.shares, self.latest());
         let since = until.saturating_sub(latency);
         let late = shares.late.get_or_init(Box::default);
-        late.take_in(&shares.recent, |path| self.root_of(path));
-        let (mut ran, earlier) = late.ran_since(&shares.recent, since);
+        late.take_in(&self.polls, |path| self.root_of(path));
+        let (mut ran, earlier) = late.ran_since(&self.polls, since);
         if self.depth() > 0 {
             // The poll around this one, or this one, which has just begun.
             let bottom = self.frames.at(0);

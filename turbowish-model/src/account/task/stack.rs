@@ -112,6 +112,13 @@ fn find(table: &Paths, key: PathKey) -> Option<PathId> {
 }
 
 impl<O: CellOwner> TaskCell<O> {
+    /// The chain that was published last; 0 if its frames are kept one by one, or if there are
+    /// none. For the thread that polls the task.
+    #[inline(always)]
+    pub fn chain(&self) -> PathId {
+        self.place.load(Relaxed) & ((1 << PATH_BITS) - 1)
+    }
+
     /// The await stack that was published last.
     fn published(&self, table: &Paths) -> Stack {
         let word = self.place.load(Relaxed);

@@ -12,7 +12,7 @@ use crate::account::await_stack::AwaitFrameCell;
 use crate::account::sync::{AtomicU16, AtomicU32, AtomicU64};
 
 /// Stands for a number of ticks that is in `more`: a second or more.
-const MUCH: u32 = u32::MAX;
+pub(super) const MUCH: u32 = u32::MAX;
 
 /// Counts of a task cell.
 #[derive(Clone, Copy)]

@@ -5,13 +5,15 @@ use std::sync::atomic::Ordering;
 use std::task::Waker;
 
 use turbowish_model::account::call::PollEnd;
-use turbowish_model::account::ledger::Charge;
+use turbowish_model::account::ledger::{Charge, Ledger};
+use turbowish_model::account::poll_ring::Readied;
 use turbowish_model::account::task::{TaskMeta, WakeCause};
 use turbowish_model::event::TaskEvent;
 use turbowish_unsafe::waker::BorrowedWaker;
 
 use super::CallState;
 use super::nested::OuterPoll;
+use crate::features;
 use crate::hot::proc::Proc;
 use crate::hot::task::{self, Covered, CoveredTask, FirstPoll, TaskSlot};
 use crate::hot::thread::ThreadLedger;
@@ -284,6 +286,30 @@ pub(super) fn close_root(
             None => ended.unmoved(),
         }
     }
+    if features::SERVER && depth == 0 {
+        record(ledger, known, t.saturating_sub(charge.hold), closing);
+    }
+}
+
+/// Completes the record of the poll that began at `start` and has just ended.
+#[inline(always)]
+fn record(ledger: &Ledger, known: Option<Covered>, start: u64, closing: &Closing<'_>) {
+    let (chain, readied) = match known {
+        Some(task) if closing.end == PollEnd::Pending => (task.chain(), task.cause()),
+        Some(task) => (0, task.cause()),
+        None => (0, spawned(closing.given.first(), start)),
+    };
+    let polls = ledger.last_polls();
+    polls.complete(chain, closing.end.into(), readied);
+}
+
+/// What had made a task ready for its first poll, with which it ended.
+fn spawned(first: Option<&FirstPoll<'_>>, start: u64) -> Option<Readied> {
+    let spawned = first?.origin.as_ref()?.readied();
+    Some(Readied {
+        latency: start.saturating_sub(spawned.since),
+        by: spawned.by,
+    })
 }
 
 /// Removes the call from its task: it belongs to none any more, or to another one.

@@ -7,6 +7,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use bytes::Bytes;
 use turbowish_recording::{ChunkHeader, ChunkKind, FILE_HEADER, HEADER_BYTES};
 use turbowish_wire::discovery;
 
@@ -35,6 +36,8 @@ pub(super) struct RecordFile {
     bytes: usize,
     /// A write has failed, or the recording is over: no further one is tried.
     is_over: bool,
+    /// What each further file begins with.
+    begin: Bytes,
     /// States that are in memory and had no room here since the last one.
     lost: u32,
     say: Say,
@@ -47,9 +50,15 @@ impl RecordFile {
             open: None,
             bytes: 0,
             is_over: false,
+            begin: Bytes::new(),
             lost: 0,
             say,
         }
+    }
+
+    /// Lets each further file begin with this chunk.
+    pub(super) fn begin_with(&mut self, chunk: Bytes) {
+        self.begin = chunk;
     }
 
     /// Appends a chunk. If that fails, one line says so, and nothing is written any more.
@@ -85,7 +94,8 @@ impl RecordFile {
             file => {
                 let mut next = self.next(file.is_some())?;
                 next.write_all(&FILE_HEADER)?;
-                self.bytes = FILE_HEADER.len();
+                next.write_all(&self.begin)?;
+                self.bytes = FILE_HEADER.len() + self.begin.len();
                 next
             }
         };

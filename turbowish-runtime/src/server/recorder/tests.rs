@@ -12,7 +12,7 @@ use turbowish_model::snapshot::{Accounting, Page, ProcRow, Process, Snapshot};
 use turbowish_recording::{ChunkHeader, ChunkKind, FILE_HEADER, HEADER_BYTES, encode};
 use turbowish_wire::{PauseTask, discovery};
 
-use super::super::{Config, News, RecordConfig, Refused, Source};
+use super::super::{Config, NewPolls, News, PollChunk, RecordConfig, Refused, Source};
 use super::file::SEGMENT_BYTES;
 use super::{Recorder, Worker};
 
@@ -24,6 +24,7 @@ struct Steady {
     /// Processor time of each reading.
     used: AtomicU64,
     news: Mutex<Option<Vec<News>>>,
+    polls: Mutex<NewPolls>,
     panics: AtomicUsize,
 }
 
@@ -35,6 +36,7 @@ impl Steady {
             answered: Mutex::default(),
             used: AtomicU64::new(0),
             news: Mutex::new(Some(Vec::new())),
+            polls: Mutex::default(),
             panics: AtomicUsize::new(0),
         })
     }
@@ -85,6 +87,10 @@ impl Source for Steady {
         self.news.lock().unwrap().as_mut().map(std::mem::take)
     }
 
+    fn polls(&self) -> NewPolls {
+        std::mem::take(&mut *self.polls.lock().unwrap())
+    }
+
     fn set_accounting(&self, _: Accounting) {}
 
     fn pause_task(&self, _: &PauseTask) -> Result<(), Refused> {
@@ -122,7 +128,8 @@ fn stage_in(
     let said = Arc::clone(&lines);
     let config = Config {
         record: Some(RecordConfig {
-            budget,
+            // Half of it is for polls.
+            budget: budget * 2,
             path: path(root.path()),
         }),
         say: Arc::new(move |line| said.lock().unwrap().push(line.to_owned())),
@@ -149,6 +156,20 @@ impl Stage {
             text: text.to_owned(),
         };
         self.recorder.record(&*self.source, &[news], false);
+    }
+
+    /// Polls of that many bytes, after a definition of names.
+    fn polls(&self, names: &[u8], bytes: usize) {
+        let chunk = PollChunk {
+            at_unix_ns: self.source.clock.fetch_add(1, Ordering::SeqCst),
+            body: vec![0; bytes],
+        };
+        *self.source.polls.lock().unwrap() = NewPolls {
+            names: names.to_vec(),
+            polls: vec![chunk],
+            fill_percent: 7,
+        };
+        assert_eq!(self.recorder.take_polls(&*self.source), 7);
     }
 
     fn kept(&self) -> Vec<ChunkHeader> {
@@ -232,6 +253,59 @@ fn a_state_that_has_no_room_is_counted_by_the_next_one() {
     assert_eq!(
         times(&stage.kept()).last(),
         times(&chunks(&stage.segments()[1])).last()
+    );
+}
+
+#[test]
+fn polls_give_way_to_polls_and_names_are_kept() {
+    let stage = stage(4 << 10, |_| None);
+    stage.state(100);
+    stage.polls(b"one", 100);
+    stage.polls(b"", 3_000);
+    stage.polls(b"two", 2_000);
+    stage.polls(b"", 1_000);
+    let kinds = || {
+        let kept = stage.kept();
+        kept.iter().map(|header| header.kind).collect::<Vec<_>>()
+    };
+    let (names, state, polls) = (ChunkKind::Names, ChunkKind::State, ChunkKind::Polls);
+    assert_eq!(
+        kinds(),
+        [names, state, polls, polls],
+        "the first two had to go"
+    );
+    stage.polls(b"", 5_000);
+    assert_eq!(kinds(), [names, state], "there is no room for it");
+    let mut past = stage.recorder.past(0, 0);
+    let names = past.next().expect("names");
+    assert_eq!(&names[HEADER_BYTES..], b"onetwo");
+}
+
+#[test]
+fn each_file_has_all_names_that_it_needs() {
+    const MIB: usize = 1 << 20;
+    let stage = stage(64 * MIB, |_| None);
+    stage.polls(b"one", 100);
+    stage.polls(b"two", 5 * MIB);
+    stage.polls(b"", 5 * MIB);
+    stage.polls(b"three", 100);
+    let kinds = |path: &Path| {
+        let headers = chunks(path);
+        headers
+            .iter()
+            .map(|header| (header.kind, header.len))
+            .collect::<Vec<_>>()
+    };
+    let (names, polls) = (ChunkKind::Names, ChunkKind::Polls);
+    let five = u32::try_from(5 * MIB).unwrap();
+    let [old, new] = stage.segments();
+    assert_eq!(
+        kinds(&old),
+        [(names, 3), (polls, 100), (names, 3), (polls, five)]
+    );
+    assert_eq!(
+        kinds(&new),
+        [(names, 6), (polls, five), (names, 5), (polls, 100)]
     );
 }
 

@@ -15,7 +15,11 @@ use super::{PATIENCE, Running, ask_and_stop, connect, procs};
 /// A server that records from the start, and an address for it.
 async fn recording(budget: usize, change: impl FnOnce(&mut super::Config)) -> Running {
     let server = Running::start(|config| {
-        config.record = Some(RecordConfig { budget, path: None });
+        config.record = Some(RecordConfig {
+            // Half of it is for polls.
+            budget: budget * 2,
+            path: None,
+        });
         change(config);
     })
     .await;

@@ -1,0 +1,312 @@
+//! Polls: what the workers did, poll by poll. A chunk has the polls of one thread, in their order.
+
+use turbowish_model::account::poll_ring::PollOutcome;
+
+use crate::varint::{Bytes, fold, put, unfold};
+
+/// A poll of a task by a worker. Times are in nanoseconds since 1970.
+///
+/// Polls within another poll are part of that one: those of calls that the task awaits, and those
+/// of an executor that runs inside of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PollEvent {
+    /// When it began.
+    pub start_unix_ns: u64,
+    /// Its duration in nanoseconds.
+    pub hold_ns: u64,
+    /// ID of the task; 0 if it is not known.
+    pub task: u64,
+    /// The path of the first call that had something to do in the poll, or of the await point at
+    /// which that call waits: see [`Names::path`](crate::Names::path).
+    pub path: u32,
+    /// Where the task waits after the poll: see [`Names::chain`](crate::Names::chain). 0 if it does
+    /// not, or if it waits at several places.
+    pub chain: u32,
+    /// How it ended.
+    pub outcome: PollOutcome,
+    /// What had made the task ready, if that was seen.
+    pub readied: Option<ReadiedEvent>,
+}
+
+impl PollEvent {
+    /// When it ended.
+    #[must_use]
+    pub const fn end_unix_ns(&self) -> u64 {
+        self.start_unix_ns.saturating_add(self.hold_ns)
+    }
+}
+
+/// What had made a task ready for a poll.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReadiedEvent {
+    /// Nanoseconds from the wake, or the spawn of the task, to the start of the poll.
+    pub latency_ns: u64,
+    /// Who woke or spawned it.
+    pub by: WokenBy,
+}
+
+/// Who woke or spawned a task.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WokenBy {
+    /// Unknown: something that is not instrumented, such as a driver or a timer.
+    #[default]
+    Unknown,
+    /// The task with this ID.
+    Task(u64),
+    /// Code outside of tasks, on the thread with this number.
+    Thread(u32),
+}
+
+/// The polls of one thread, in one chunk.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PollBatch {
+    /// Number of the thread: see [`Names::thread`](crate::Names::thread).
+    pub thread: u32,
+    /// Number of polls of this thread that came before these, were not recorded before, and are
+    /// lost: they were overwritten before they could be copied.
+    pub lost: u64,
+    /// The polls in their order. They do not overlap.
+    pub polls: Vec<PollEvent>,
+}
+
+/// Writes the body of a chunk of polls.
+#[derive(Debug)]
+pub struct PollEncoder {
+    body: Vec<u8>,
+    /// The end of the poll before, or the time of the chunk.
+    clock: u64,
+    last: PollEvent,
+    count: usize,
+}
+
+const OUTCOME: u8 = 7;
+const READIED: u8 = 1 << 3;
+const SAME_TASK: u8 = 1 << 4;
+const SAME_PATH: u8 = 1 << 5;
+const SAME_CHAIN: u8 = 1 << 6;
+
+const BY_THREAD: u64 = 1;
+const BY_TASK: u64 = 2;
+
+impl PollEncoder {
+    /// Begins the body of a chunk of this time, which no poll precedes.
+    #[must_use]
+    pub fn begin(at_unix_ns: u64, thread: u32, lost: u64) -> Self {
+        let mut body = Vec::new();
+        put(&mut body, thread.into());
+        put(&mut body, lost);
+        Self {
+            body,
+            clock: at_unix_ns,
+            last: PollEvent::default(),
+            count: 0,
+        }
+    }
+
+    /// Adds a poll. One that begins before the end of the poll before is taken to begin there.
+    pub fn push(&mut self, poll: &PollEvent) {
+        let flag = |is_set: bool, flag: u8| if is_set { flag } else { 0 };
+        let flags = poll.outcome.code()
+            | flag(poll.readied.is_some(), READIED)
+            | flag(poll.task == self.last.task, SAME_TASK)
+            | flag(poll.path == self.last.path, SAME_PATH)
+            | flag(poll.chain == self.last.chain, SAME_CHAIN);
+        let body = &mut self.body;
+        body.push(flags);
+        let start = poll.start_unix_ns.max(self.clock);
+        let end = poll.end_unix_ns().max(start);
+        put(body, start - self.clock);
+        put(body, end - start);
+        if flags & SAME_TASK == 0 {
+            let difference = poll.task.wrapping_sub(self.last.task);
+            put(body, fold(difference.cast_signed()));
+        }
+        if flags & SAME_PATH == 0 {
+            put(body, poll.path.into());
+        }
+        if flags & SAME_CHAIN == 0 {
+            put(body, poll.chain.into());
+        }
+        if let Some(ReadiedEvent { latency_ns, by }) = poll.readied {
+            put(body, latency_ns);
+            match by {
+                WokenBy::Unknown => put(body, 0),
+                WokenBy::Thread(thread) => put(body, u64::from(thread) << 2 | BY_THREAD),
+                WokenBy::Task(task) => {
+                    put(body, BY_TASK);
+                    let difference = task.wrapping_sub(poll.task);
+                    put(body, fold(difference.cast_signed()));
+                }
+            }
+        }
+        (self.clock, self.last) = (end, *poll);
+        self.count += 1;
+    }
+
+    /// Number of polls so far.
+    #[must_use]
+    pub const fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Bytes so far.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.body.len()
+    }
+
+    /// The body.
+    #[must_use]
+    pub fn end(self) -> Vec<u8> {
+        self.body
+    }
+}
+
+impl PollBatch {
+    /// Reads the body of a chunk of this time. `None` if it is no such body.
+    #[must_use]
+    pub fn read(at_unix_ns: u64, body: &[u8]) -> Option<Self> {
+        let mut bytes = Bytes(body);
+        let (thread, lost) = (bytes.small()?, bytes.number()?);
+        let (mut polls, mut clock, mut last) = (Vec::new(), at_unix_ns, PollEvent::default());
+        while !bytes.is_empty() {
+            last = poll(&mut bytes, clock, &last)?;
+            clock = last.end_unix_ns();
+            polls.push(last);
+        }
+        Some(Self {
+            thread,
+            lost,
+            polls,
+        })
+    }
+}
+
+fn poll(bytes: &mut Bytes<'_>, clock: u64, last: &PollEvent) -> Option<PollEvent> {
+    let flags = bytes.byte()?;
+    let start_unix_ns = clock.checked_add(bytes.number()?)?;
+    let hold_ns = bytes.number()?;
+    start_unix_ns.checked_add(hold_ns)?;
+    let task = match flags & SAME_TASK {
+        0 => last.task.wrapping_add_signed(unfold(bytes.number()?)),
+        _ => last.task,
+    };
+    let path = match flags & SAME_PATH {
+        0 => bytes.small()?,
+        _ => last.path,
+    };
+    let chain = match flags & SAME_CHAIN {
+        0 => bytes.small()?,
+        _ => last.chain,
+    };
+    let readied = match flags & READIED {
+        0 => None,
+        _ => Some(readied(bytes, task)?),
+    };
+    Some(PollEvent {
+        start_unix_ns,
+        hold_ns,
+        task,
+        path,
+        chain,
+        outcome: PollOutcome::of(flags & OUTCOME),
+        readied,
+    })
+}
+
+fn readied(bytes: &mut Bytes<'_>, task: u64) -> Option<ReadiedEvent> {
+    let latency_ns = bytes.number()?;
+    let by = bytes.number()?;
+    let by = match by & 3 {
+        BY_THREAD => WokenBy::Thread((by >> 2).try_into().ok()?),
+        BY_TASK => WokenBy::Task(task.wrapping_add_signed(unfold(bytes.number()?))),
+        _ => WokenBy::Unknown,
+    };
+    Some(ReadiedEvent { latency_ns, by })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use turbowish_model::account::poll_ring::PollOutcome;
+
+    use super::{PollBatch, PollEncoder, PollEvent, ReadiedEvent, WokenBy};
+
+    fn by() -> impl Strategy<Value = WokenBy> {
+        prop_oneof![
+            Just(WokenBy::Unknown),
+            any::<u32>().prop_map(WokenBy::Thread),
+            any::<u64>().prop_map(WokenBy::Task),
+        ]
+    }
+
+    prop_compose! {
+        /// A poll that begins a while after the one before, and what it is about.
+        fn event()(
+            gap in prop_oneof![Just(0), 0..5_000_u64, 0..1_u64 << 40],
+            hold_ns in prop_oneof![0..5_000_u64, 0..1_u64 << 40],
+            task in prop_oneof![0..4_u64, any::<u64>()],
+            (path, chain) in (0..4_u32, any::<u32>()),
+            code in 0..5_u8,
+            readied in proptest::option::of((any::<u64>(), by())),
+        ) -> PollEvent {
+            let readied = readied.map(|(latency_ns, by)| ReadiedEvent { latency_ns, by });
+            let outcome = PollOutcome::of(code);
+            PollEvent { start_unix_ns: gap, hold_ns, task, path, chain, outcome, readied }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_reads_back(
+            at in 0..1_u64 << 62, thread in any::<u32>(), lost in any::<u64>(),
+            mut polls in proptest::collection::vec(event(), 0..50), cut in any::<prop::sample::Index>(),
+        ) {
+            let mut encoder = PollEncoder::begin(at, thread, lost);
+            let mut clock = at;
+            for poll in &mut polls {
+                poll.start_unix_ns += clock;
+                clock = poll.end_unix_ns();
+                encoder.push(poll);
+            }
+            prop_assert_eq!(encoder.count(), polls.len());
+            let body = encoder.end();
+            let batch = PollBatch { thread, lost, polls };
+            prop_assert_eq!(PollBatch::read(at, &body), Some(batch.clone()));
+            // A part of it is nothing, or the first polls.
+            if let Some(part) = PollBatch::read(at, &body[..cut.index(body.len())]) {
+                prop_assert!(batch.polls.starts_with(&part.polls));
+            }
+        }
+
+        #[test]
+        fn any_bytes_are_read_or_refused(at in any::<u64>(), body in any::<Vec<u8>>()) {
+            if let Some(batch) = PollBatch::read(at, &body) {
+                let ends = batch.polls.iter().map(PollEvent::end_unix_ns);
+                let starts = batch.polls.iter().skip(1).map(|poll| poll.start_unix_ns);
+                prop_assert!(ends.zip(starts).all(|(end, next)| end <= next));
+            }
+        }
+    }
+
+    #[test]
+    fn polls_that_overlap_are_written_one_after_another() {
+        let mut encoder = PollEncoder::begin(100, 0, 0);
+        for (start_unix_ns, hold_ns) in [(90, 30), (110, 30), (110, 5)] {
+            encoder.push(&PollEvent {
+                start_unix_ns,
+                hold_ns,
+                ..PollEvent::default()
+            });
+        }
+        let batch = PollBatch::read(100, &encoder.end()).expect("a body");
+        let times = batch
+            .polls
+            .iter()
+            .map(|poll| (poll.start_unix_ns, poll.end_unix_ns()));
+        assert_eq!(
+            times.collect::<Vec<_>>(),
+            [(100, 120), (120, 140), (140, 140)]
+        );
+    }
+}

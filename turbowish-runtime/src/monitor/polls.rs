@@ -1,0 +1,162 @@
+//! What the threads did, poll by poll, since the last time that the recorder asked.
+
+use std::sync::Arc;
+
+use turbowish_model::account::paths::Paths;
+use turbowish_model::account::poll_ring::{PollRecord, Readied};
+use turbowish_model::account::time::Scale;
+use turbowish_recording::{NameEncoder, PollEncoder, PollEvent, ReadiedEvent, WokenBy};
+
+use super::unix_ns;
+use crate::hot::current::THREAD;
+use crate::hot::thread::{self, ThreadPolls};
+use crate::hot::{clock, proc, task};
+use crate::server::{NewPolls, PollChunk};
+
+/// How far the threads' polls and the tables of names were read.
+#[derive(Debug, Default)]
+pub(super) struct PollReader {
+    threads: Vec<ThreadReader>,
+    /// Number of procs, paths and chains that were named.
+    named: [usize; 3],
+}
+
+#[derive(Debug)]
+struct ThreadReader {
+    polls: ThreadPolls,
+    /// Number of the next poll.
+    next: u64,
+    /// Polls that were lost since the last chunk.
+    lost: u64,
+    /// End of the last poll, in nanoseconds since 1970: the next one begins no sooner.
+    until: u64,
+}
+
+/// Conversion of instants from ticks, at one reading of both clocks.
+#[derive(Clone, Copy)]
+struct Instants {
+    scale: Scale,
+    ticks: u64,
+    unix_ns: u64,
+}
+
+impl Instants {
+    fn unix_ns(self, ticks: u64) -> u64 {
+        let ago = self.scale.ns(self.ticks.saturating_sub(ticks));
+        self.unix_ns.saturating_sub(ago)
+    }
+}
+
+impl PollReader {
+    /// Reads what is new.
+    pub(super) fn read(&mut self, scale: Scale) -> NewPolls {
+        let begun = thread::take_polls();
+        let mut names = NameEncoder::default();
+        for polls in &begun {
+            names.thread(polls.index, &polls.name);
+        }
+        self.threads
+            .extend(begun.into_iter().map(ThreadReader::new));
+        let mut new = NewPolls::default();
+        self.threads.retain_mut(|thread| {
+            // Looked at first: what it wrote before is then all there is.
+            let is_over = thread.polls.is_over();
+            // After the polls that are read: a poll does not end later than now.
+            let fill = thread.read(scale, is_over, &mut new.polls);
+            new.fill_percent = new.fill_percent.max(fill);
+            !is_over
+        });
+        // After the polls: all their numbers are defined by now.
+        self.name(&mut names);
+        new.names = names.end();
+        new
+    }
+
+    /// Defines what was not named yet.
+    fn name(&mut self, names: &mut NameEncoder) {
+        let [procs, paths, chains] = &mut self.named;
+        let known = proc::all();
+        for (number, proc) in known.iter().enumerate().skip(*procs) {
+            let place =
+                |site: &Option<proc::Site>| site.map(|site| (site.line, site.column, site.expr));
+            let function = (&*proc.path, proc.file, proc.line);
+            names.proc(number as u32, function, proc.sites.iter().map(place));
+        }
+        *procs = known.len();
+        let count = |table: &Paths, known: &mut usize| {
+            let added: Vec<_> = table.added(*known as u32).collect();
+            *known += added.len();
+            added.into_iter()
+        };
+        names.paths(thread::paths(), count(thread::paths(), paths));
+        names.chains(task::chains(), count(task::chains(), chains));
+    }
+}
+
+impl ThreadReader {
+    const fn new(polls: ThreadPolls) -> Self {
+        Self {
+            polls,
+            next: 0,
+            lost: 0,
+            until: 0,
+        }
+    }
+
+    /// Reads the thread's new polls. Returns how full its ring was, in percent.
+    fn read(&mut self, scale: Scale, is_over: bool, into: &mut Vec<PollChunk>) -> u64 {
+        let ring = Arc::clone(&self.polls.ring);
+        if ring.written() == self.next {
+            return 0;
+        }
+        let mut records = Vec::new();
+        let read = ring.read(self.next, is_over, |poll| records.push(poll));
+        let new = read.next - self.next;
+        self.next = read.next;
+        self.lost += read.lost;
+        let now = Instants {
+            scale,
+            ticks: clock::ticks(),
+            unix_ns: unix_ns(),
+        };
+        if let Some(first) = records.first() {
+            let at_unix_ns = now.unix_ns(first.start()).max(self.until);
+            let lost = std::mem::take(&mut self.lost);
+            let mut encoder = PollEncoder::begin(at_unix_ns, self.polls.index, lost);
+            for record in &records {
+                let poll = event(record, now);
+                encoder.push(&poll);
+                self.until = self.until.max(poll.end_unix_ns());
+            }
+            into.push(PollChunk {
+                at_unix_ns,
+                body: encoder.end(),
+            });
+        }
+        new * 100 / ring.capacity()
+    }
+}
+
+fn event(poll: &PollRecord, now: Instants) -> PollEvent {
+    let start_unix_ns = now.unix_ns(poll.start());
+    PollEvent {
+        start_unix_ns,
+        hold_ns: now.unix_ns(poll.end).saturating_sub(start_unix_ns),
+        task: poll.task,
+        path: poll.path,
+        chain: poll.chain,
+        outcome: poll.outcome,
+        readied: poll.readied.map(|readied| self::readied(readied, now)),
+    }
+}
+
+fn readied(Readied { latency, by }: Readied, now: Instants) -> ReadiedEvent {
+    ReadiedEvent {
+        latency_ns: now.scale.ns(latency),
+        by: match by {
+            0 => WokenBy::Unknown,
+            by if by & THREAD != 0 => WokenBy::Thread(by as u32),
+            task => WokenBy::Task(task),
+        },
+    }
+}

@@ -1,0 +1,132 @@
+//! Polls of the threads: copied before their rings are overwritten, and kept as chunks.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use bytes::Bytes;
+use turbowish_recording::ChunkKind;
+
+use super::ring::{Ring, chunk};
+use super::{Recorder, lock};
+use crate::server::{NewPolls, PollChunk, Source};
+
+/// Time between two looks at most.
+const SLOWEST: Duration = Duration::from_millis(250);
+/// At least.
+const FASTEST: Duration = Duration::from_millis(10);
+/// How full a ring may be at the next look, in percent, if the threads go on as they did.
+const FILL: u64 = 40;
+
+/// The polls that are kept.
+pub(super) struct KeptPolls {
+    pub(super) ring: Mutex<Ring>,
+    names: Mutex<Names>,
+}
+
+/// All names that were defined: the body of a chunk, and its time.
+#[derive(Default)]
+struct Names {
+    at_unix_ns: u64,
+    body: Vec<u8>,
+}
+
+impl KeptPolls {
+    pub(super) fn new(budget: usize) -> Self {
+        Self {
+            ring: Mutex::new(Ring::new(budget)),
+            names: Mutex::default(),
+        }
+    }
+
+    /// All names, as a chunk; `None` if there are none.
+    pub(super) fn names(&self) -> Option<Bytes> {
+        let names = lock(&self.names);
+        (!names.body.is_empty())
+            .then(|| chunk(ChunkKind::Names, names.at_unix_ns, 0, &names.body))
+            .flatten()
+    }
+}
+
+impl Recorder {
+    /// Records polls until it is dropped.
+    pub(super) async fn follow_polls(self: Arc<Self>, source: Arc<dyn Source>) {
+        let mut pause = SLOWEST;
+        loop {
+            tokio::time::sleep(pause).await;
+            pause = next_pause(pause, self.take_polls(&*source));
+        }
+    }
+
+    /// Records what is new. Returns how full the fullest ring was, in percent.
+    pub(in crate::server) fn take_polls(&self, source: &dyn Source) -> u64 {
+        if !self.is_on {
+            return 0;
+        }
+        let NewPolls {
+            names,
+            polls,
+            fill_percent,
+        } = source.polls();
+        if !names.is_empty() {
+            self.add_names(polls.first(), &names);
+        }
+        for PollChunk { at_unix_ns, body } in polls {
+            let Some(polls) = chunk(ChunkKind::Polls, at_unix_ns, 0, &body) else {
+                continue;
+            };
+            // Where it has no room, it is as if it had given way at once, and all before it.
+            lock(&self.polls.ring).push(ChunkKind::Polls, at_unix_ns, polls.clone());
+            lock(&self.file).append(&polls);
+        }
+        fill_percent
+    }
+
+    fn add_names(&self, first: Option<&PollChunk>, new: &[u8]) {
+        let at_unix_ns = {
+            let mut names = lock(&self.polls.names);
+            names.body.extend_from_slice(new);
+            names.at_unix_ns = first.map_or(names.at_unix_ns, |first| first.at_unix_ns);
+            names.at_unix_ns
+        };
+        let mut file = lock(&self.file);
+        if let Some(chunk) = chunk(ChunkKind::Names, at_unix_ns, 0, new) {
+            file.append(&chunk);
+        }
+        if let Some(all) = self.polls.names() {
+            file.begin_with(all);
+        }
+    }
+}
+
+/// The time until the next look, if a ring was so full after a `pause`.
+fn next_pause(pause: Duration, fill_percent: u64) -> Duration {
+    let micros = u64::try_from(pause.as_micros()).unwrap_or(u64::MAX);
+    let next = micros.saturating_mul(FILL) / fill_percent.max(1);
+    // Not much longer at once: what comes next may be a burst.
+    Duration::from_micros(next.min(micros.saturating_mul(2))).clamp(FASTEST, SLOWEST)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::next_pause;
+
+    #[test]
+    fn the_fuller_a_ring_is_the_sooner_is_the_next_look() {
+        for (pause, fill, next) in [
+            (250, 0, 250),
+            (250, 40, 250),
+            (250, 80, 125),
+            (250, 400, 25),
+            (25, 40, 25),
+            (25, 10, 50),
+            (25, 0, 50),
+            (200, 1, 250),
+            (10, 4_000, 10),
+        ] {
+            let pause = next_pause(Duration::from_millis(pause), fill);
+            assert_eq!(pause, Duration::from_millis(next), "{fill} %");
+        }
+    }
+}
