@@ -38,6 +38,7 @@ mod own_clock;
 #[cfg(feature = "server")]
 mod panics;
 mod pauses;
+mod polls;
 mod random;
 mod reuse;
 mod slots;

@@ -20,10 +20,10 @@ static COMPACT: Proc = Proc::new::<Turns>("::compacts", "2 delays.rs");
 const MS: u64 = 1_000_000;
 
 /// Polls that take so long, each woken in the one before.
-struct Turns(u64);
+pub(super) struct Turns(pub(super) u64);
 
 impl Turns {
-    async fn of(self, polls: u32) {
+    pub(super) async fn of(self, polls: u32) {
         let mut left = polls;
         poll_fn(move |cx| {
             advance(self.0);

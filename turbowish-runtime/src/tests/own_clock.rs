@@ -11,6 +11,7 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::task::{Context, Poll, Waker};
 
+use turbowish_model::account::poll_ring::PollOutcome;
 use turbowish_model::collect::history::Totals;
 
 use self::checks::{check, check_window, is_later};
@@ -104,6 +105,38 @@ fn monitored(seed: u64, look: impl FnMut(&Monitor, &mut Dice)) -> Totals {
 fn number(name: &str) -> Option<usize> {
     let function = name.strip_prefix(concat!(module_path!(), "::program::"))?;
     NAMES.iter().position(|&known| known == function)
+}
+
+/// What single polls took is what the threads were busy.
+#[test]
+fn the_polls_that_are_kept_are_all_of_them() {
+    /// More than a thread has.
+    const POLLS: usize = 1 << 16;
+    let alone = alone();
+    let _clock = OwnClock::of(&alone);
+    thread::keep_polls(POLLS);
+    let own = std::thread::current();
+    for seed in 0..4 {
+        let _ = thread::take_polls();
+        let totals = monitored(seed, |_, _| ());
+        let threads = thread::take_polls();
+        let (mut hold, mut latest) = (0, 0);
+        for thread in &threads {
+            assert!(thread.is_over() || Some(&*thread.name) == own.name());
+            let mut before = 0;
+            let read = thread.ring.read(0, true, |poll| {
+                assert!(poll.start() >= before, "polls of a thread do not overlap");
+                (hold, before) = (hold + poll.hold, poll.end);
+                assert_eq!(poll.outcome == PollOutcome::Unknown, poll.task == 0);
+            });
+            assert_eq!(read.lost, 0);
+            latest = latest.max(before);
+        }
+        assert!(threads.len() > THREADS as usize);
+        assert_eq!(hold, totals.busy.values().sum::<u64>(), "seed {seed}");
+        assert!(latest <= totals.at);
+    }
+    thread::keep_polls(0);
 }
 
 #[test]
