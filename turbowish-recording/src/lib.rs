@@ -38,7 +38,7 @@ pub use chunk::{
 #[cfg(feature = "read")]
 pub use error::{BodyFault, RecordingError};
 pub use names::{AwaitName, CallName, NameEncoder, Names, ProcName};
-pub use polls::{PollBatch, PollEncoder, PollEvent, ReadiedEvent, WokenBy};
+pub use polls::{PollBatch, PollEncoder, PollEvent, WakeupEvent, WokenBy};
 #[cfg(feature = "read")]
 pub use reader::Reader;
 #[cfg(feature = "read")]

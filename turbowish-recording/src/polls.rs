@@ -25,7 +25,7 @@ pub struct PollEvent {
     /// How it ended.
     pub outcome: PollOutcome,
     /// What had made the task ready, if that was seen.
-    pub readied: Option<ReadiedEvent>,
+    pub wakeup: Option<WakeupEvent>,
 }
 
 impl PollEvent {
@@ -38,7 +38,7 @@ impl PollEvent {
 
 /// What had made a task ready for a poll.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ReadiedEvent {
+pub struct WakeupEvent {
     /// Nanoseconds from the wake, or the spawn of the task, to the start of the poll.
     pub latency_ns: u64,
     /// Who woke or spawned it.
@@ -80,7 +80,7 @@ pub struct PollEncoder {
 }
 
 const OUTCOME: u8 = 7;
-const READIED: u8 = 1 << 3;
+const WOKEN: u8 = 1 << 3;
 const SAME_TASK: u8 = 1 << 4;
 const SAME_PATH: u8 = 1 << 5;
 const SAME_CHAIN: u8 = 1 << 6;
@@ -107,7 +107,7 @@ impl PollEncoder {
     pub fn push(&mut self, poll: &PollEvent) {
         let flag = |is_set: bool, flag: u8| if is_set { flag } else { 0 };
         let flags = poll.outcome.code()
-            | flag(poll.readied.is_some(), READIED)
+            | flag(poll.wakeup.is_some(), WOKEN)
             | flag(poll.task == self.last.task, SAME_TASK)
             | flag(poll.path == self.last.path, SAME_PATH)
             | flag(poll.chain == self.last.chain, SAME_CHAIN);
@@ -127,7 +127,7 @@ impl PollEncoder {
         if flags & SAME_CHAIN == 0 {
             put(body, poll.chain.into());
         }
-        if let Some(ReadiedEvent { latency_ns, by }) = poll.readied {
+        if let Some(WakeupEvent { latency_ns, by }) = poll.wakeup {
             put(body, latency_ns);
             match by {
                 WokenBy::Unknown => put(body, 0),
@@ -199,9 +199,9 @@ fn poll(bytes: &mut Bytes<'_>, clock: u64, last: &PollEvent) -> Option<PollEvent
         0 => bytes.small()?,
         _ => last.chain,
     };
-    let readied = match flags & READIED {
+    let wakeup = match flags & WOKEN {
         0 => None,
-        _ => Some(readied(bytes, task)?),
+        _ => Some(wakeup(bytes, task)?),
     };
     Some(PollEvent {
         start_unix_ns,
@@ -210,11 +210,11 @@ fn poll(bytes: &mut Bytes<'_>, clock: u64, last: &PollEvent) -> Option<PollEvent
         path,
         chain,
         outcome: PollOutcome::of(flags & OUTCOME),
-        readied,
+        wakeup,
     })
 }
 
-fn readied(bytes: &mut Bytes<'_>, task: u64) -> Option<ReadiedEvent> {
+fn wakeup(bytes: &mut Bytes<'_>, task: u64) -> Option<WakeupEvent> {
     let latency_ns = bytes.number()?;
     let by = bytes.number()?;
     let by = match by & 3 {
@@ -222,7 +222,7 @@ fn readied(bytes: &mut Bytes<'_>, task: u64) -> Option<ReadiedEvent> {
         BY_TASK => WokenBy::Task(task.wrapping_add_signed(unfold(bytes.number()?))),
         _ => WokenBy::Unknown,
     };
-    Some(ReadiedEvent { latency_ns, by })
+    Some(WakeupEvent { latency_ns, by })
 }
 
 #[cfg(test)]
@@ -230,7 +230,7 @@ mod tests {
     use proptest::prelude::*;
     use turbowish_model::account::poll_ring::PollOutcome;
 
-    use super::{PollBatch, PollEncoder, PollEvent, ReadiedEvent, WokenBy};
+    use super::{PollBatch, PollEncoder, PollEvent, WakeupEvent, WokenBy};
 
     fn by() -> impl Strategy<Value = WokenBy> {
         prop_oneof![
@@ -248,11 +248,11 @@ mod tests {
             task in prop_oneof![0..4_u64, any::<u64>()],
             (path, chain) in (0..4_u32, any::<u32>()),
             code in 0..5_u8,
-            readied in proptest::option::of((any::<u64>(), by())),
+            wakeup in proptest::option::of((any::<u64>(), by())),
         ) -> PollEvent {
-            let readied = readied.map(|(latency_ns, by)| ReadiedEvent { latency_ns, by });
+            let wakeup = wakeup.map(|(latency_ns, by)| WakeupEvent { latency_ns, by });
             let outcome = PollOutcome::of(code);
-            PollEvent { start_unix_ns: gap, hold_ns, task, path, chain, outcome, readied }
+            PollEvent { start_unix_ns: gap, hold_ns, task, path, chain, outcome, wakeup }
         }
     }
 

@@ -106,8 +106,8 @@ impl<R: Read + Seek> Reader<R> {
         })
     }
 
-    /// The chunks of polls, in the order in which they were recorded. Those of one thread are in the
-    /// order of their polls.
+    /// The chunks of polls, in the order in which they were recorded. Those of one thread are in
+    /// the order of their polls.
     #[must_use]
     pub fn polls(&self) -> &[PollsEntry] {
         &self.index.polls

@@ -15,8 +15,6 @@ mod losses;
 mod overhead;
 #[cfg(feature = "server")]
 mod pauses;
-#[cfg(feature = "server")]
-mod polls;
 mod registry;
 mod resources;
 #[cfg(feature = "server")]

@@ -87,6 +87,7 @@ struct AwaitStackOfPoll {
 #[derive(Default)]
 struct ThreadPast {
     drop: LastDrop,
+    polls: Arc<PollRing>,
     shares: Shares,
     readied: LastReady,
     thread: u32,
@@ -102,7 +103,6 @@ pub struct Ledger {
     base: AtomicU32,
     reuse: AtomicU32,
     pub(crate) paths: Arc<Paths>,
-    polls: Arc<PollRing>,
     shown: AwaitStackOfPoll,
     straight: StraightPolls,
     pub(crate) frames: AppendVec<Frame, FRAMES>,
@@ -121,7 +121,6 @@ impl Ledger {
         Self {
             epoch,
             paths: paths.clone(),
-            polls: Arc::default(),
             sequence: SeqLock::default(),
             time: ThreadTime {
                 events: AtomicU64::new(paths.first_event()),
@@ -152,7 +151,7 @@ impl Ledger {
     /// Lets the polls at the bottom of the stack be kept in `polls`.
     #[must_use]
     pub fn with_polls(mut self, polls: Arc<PollRing>) -> Self {
-        self.polls = polls;
+        self.past.polls = polls;
         self
     }
 

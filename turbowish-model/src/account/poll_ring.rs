@@ -84,7 +84,7 @@ impl From<PollEnd> for PollOutcome {
 
 /// What had made a task ready for a poll.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Readied {
+pub struct Wakeup {
     /// Ticks from the wake to the start of the poll, at most [`LONGEST_READY`].
     pub latency: u64,
     /// As in [`WakerReading::by`](crate::account::task::WakerReading::by); for a task's first poll,
@@ -110,7 +110,7 @@ pub struct PollRecord {
     /// How it ended.
     pub outcome: PollOutcome,
     /// What had made the task ready, if that was seen.
-    pub readied: Option<Readied>,
+    pub wakeup: Option<Wakeup>,
 }
 
 impl PollRecord {
@@ -129,7 +129,7 @@ impl PollRecord {
             path: (hold & PATH_MASK) as PathId,
             chain: (place & PATH_MASK) as PathId,
             outcome: PollOutcome::of((place >> PATH_BITS) as u8 & ((1 << OUTCOME_BITS) - 1)),
-            readied: latency.map(|latency| Readied { latency, by }),
+            wakeup: latency.map(|latency| Wakeup { latency, by }),
         }
     }
 }
@@ -213,12 +213,12 @@ impl PollRing {
     /// Completes the last poll: where the task waits after it, how it ended, and what had made the
     /// task ready, if that is known. Only the thread itself calls this.
     #[inline(always)]
-    pub fn complete(&self, chain: PathId, outcome: PollOutcome, readied: Option<Readied>) {
+    pub fn complete(&self, chain: PathId, outcome: PollOutcome, wakeup: Option<Wakeup>) {
         let number = self.written.load(Relaxed).wrapping_sub(1);
         if let Some(place) = self.place(number) {
-            let latency = readied.map_or(0, |readied| readied.latency.min(LONGEST_READY) + 1);
+            let latency = wakeup.map_or(0, |wakeup| wakeup.latency.min(LONGEST_READY) + 1);
             let facts = latency << OUTCOME_BITS | u64::from(outcome.code());
-            place[4].store(readied.map_or(0, |readied| readied.by), Relaxed);
+            place[4].store(wakeup.map_or(0, |wakeup| wakeup.by), Relaxed);
             place[3].store(facts << PATH_BITS | u64::from(chain), Relaxed);
         }
     }
@@ -298,7 +298,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::{
-        AtomicU64, LEAST_POLLS, LONGEST_READY, PIECE, PollOutcome, PollRecord, PollRing, Readied,
+        AtomicU64, LEAST_POLLS, LONGEST_READY, PIECE, PollOutcome, PollRecord, PollRing, Wakeup,
     };
 
     const OUTCOMES: [PollOutcome; 5] = [
@@ -330,9 +330,9 @@ mod tests {
         ] {
             let ring = ring(LEAST_POLLS);
             ring.push(1, 2, 3, 4);
-            let readied = |latency| Some(Readied { latency, by: 9 });
-            ring.complete(5, PollOutcome::Pending, readied(latency));
-            assert_eq!(ring.at(0).readied, readied(read), "{latency}");
+            let wakeup = |latency| Some(Wakeup { latency, by: 9 });
+            ring.complete(5, PollOutcome::Pending, wakeup(latency));
+            assert_eq!(ring.at(0).wakeup, wakeup(read), "{latency}");
         }
     }
 
@@ -362,18 +362,18 @@ mod tests {
                         path: draw(1 << 17) as u32,
                         chain: draw(1 << 17) as u32,
                         outcome: OUTCOMES[1 + draw(4) as usize],
-                        readied: (draw(4) > 0).then(|| Readied {
+                        wakeup: (draw(4) > 0).then(|| Wakeup {
                             latency: draw(LONGEST_READY),
                             by: draw(u64::MAX),
                         }),
                     };
                     ring.push(poll.path, poll.hold, poll.end, poll.task);
                     if left > 0 || is_complete {
-                        ring.complete(poll.chain, poll.outcome, poll.readied);
+                        ring.complete(poll.chain, poll.outcome, poll.wakeup);
                         all.push(poll);
                     } else {
                         let outcome = PollOutcome::Unknown;
-                        all.push(PollRecord { chain: 0, outcome, readied: None, ..poll });
+                        all.push(PollRecord { chain: 0, outcome, wakeup: None, ..poll });
                     }
                 }
                 let mut polls = Vec::new();

@@ -21,7 +21,7 @@ use crate::account::await_stack::AwaitFrame;
 use crate::account::branch::BranchReading;
 use crate::account::counters::PROC_LIMIT;
 use crate::account::paths::Paths;
-use crate::account::poll_ring::Readied;
+use crate::account::poll_ring::Wakeup;
 use crate::account::seqlock::{SeqLock, SmallSeqLock, WriteGuard};
 use crate::account::sync::{AtomicU32, AtomicU64, fence};
 
@@ -434,12 +434,12 @@ impl<O: CellOwner> TaskCell<O> {
     /// What had made the task ready for its last poll, which is in progress or has just ended. For
     /// the thread that polls it.
     #[inline(always)]
-    pub fn cause(&self) -> Option<Readied> {
+    pub fn cause(&self) -> Option<Wakeup> {
         let latency = match self.latency.load(Relaxed) {
             MUCH => self.ticks(&self.latency, |long| &long.latency),
             few => few.into(),
         };
-        latency.checked_sub(1).map(|latency| Readied {
+        latency.checked_sub(1).map(|latency| Wakeup {
             latency,
             by: self.ready_by.load(Relaxed),
         })

@@ -112,11 +112,11 @@ struct Threads {
     fold: OnceLock<fn()>,
     /// Paths of all calls.
     paths: LazyLock<Arc<Paths>>,
-    polls: KeptPolls,
+    polls: PollRings,
 }
 
 /// The last polls of each thread, for a recorder.
-struct KeptPolls {
+struct PollRings {
     /// Number of polls that each thread keeps; 0 if nobody reads them.
     per_thread: AtomicUsize,
     /// Those that the recorder has not taken yet.
@@ -145,7 +145,7 @@ static THREADS: Threads = Threads {
     stray: Mutex::new(None),
     fold: OnceLock::new(),
     paths: LazyLock::new(Arc::default),
-    polls: KeptPolls {
+    polls: PollRings {
         per_thread: AtomicUsize::new(0),
         rings: Mutex::new(Vec::new()),
     },

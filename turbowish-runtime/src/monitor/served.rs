@@ -1,11 +1,14 @@
 //! The monitor as a source for consoles, with a thread of its own and a history.
 
+mod polls;
+
 use std::time::Duration;
 
 use turbowish_model::query::{Budget, Query, QueryError};
 use turbowish_model::snapshot::{Accounting, Process, Snapshot};
 use turbowish_wire::PauseTask;
 
+pub(super) use self::polls::PollReader;
 use super::Monitor;
 use crate::hot::{proc, switch, thread};
 use crate::lock::lock;

@@ -14,7 +14,7 @@ use super::Monitor;
 use super::alerts::AlertWatch;
 use super::cpu_time::CpuTime;
 use super::heartbeat::HeartbeatTask;
-use super::polls::PollReader;
+use super::served::PollReader;
 use crate::hot::{pause, thread};
 use crate::lock::lock;
 use crate::log::say;

@@ -82,10 +82,10 @@ fn each_poll_says_whose_it_was_how_long_it_took_and_who_had_woken_the_task() {
     };
     assert_eq!([consumer, producer].map(root), [CONSUME.id(), PRODUCE.id()]);
 
-    let readied: Vec<_> = polls.iter().map(|poll| poll.readied).collect();
-    assert_eq!(readied[..2], [None, None]);
-    let readied = readied[2].expect("it was woken");
-    assert_eq!((readied.latency, readied.by), (2 * MS, producer));
+    let wakeup: Vec<_> = polls.iter().map(|poll| poll.wakeup).collect();
+    assert_eq!(wakeup[..2], [None, None]);
+    let wakeup = wakeup[2].expect("it was woken");
+    assert_eq!((wakeup.latency, wakeup.by), (2 * MS, producer));
 
     // It waits at `receives`, which its root awaits.
     let chain = |id| {
@@ -123,7 +123,7 @@ fn a_poll_that_moves_nothing_says_where_its_task_waits_and_whose_code_ran() {
     let ran = thread::paths().key(again.path);
     assert_eq!(Some(ran.proc()), RECEIVE.id());
     for poll in &polls[1..] {
-        let readied = poll.readied.expect("it wakes itself");
-        assert_eq!((readied.latency, readied.by), (0, first.task));
+        let wakeup = poll.wakeup.expect("it wakes itself");
+        assert_eq!((wakeup.latency, wakeup.by), (0, first.task));
     }
 }

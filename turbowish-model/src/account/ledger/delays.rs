@@ -1,10 +1,10 @@
 //! Who delayed a task: the last polls of the thread, and the shares of those that ran between a
 //! wake and the poll that followed it.
 //!
-//! The polls at the bottom of the stack are looked at when a task is polled that was ready for long,
-//! each of them once: from then on they are part of sums by root
-//! function, which are noted down every [`BLOCK`] polls. So the shares of a poll are a difference
-//! of sums and at most a block of single polls, however many polls ran meanwhile.
+//! The polls at the bottom of the stack are looked at when a task is polled that was ready for
+//! long, each of them once: from then on they are part of sums by root function, which are noted
+//! down every [`BLOCK`] polls. So the shares of a poll are a difference of sums and at most a block
+//! of single polls, however many polls ran meanwhile.
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
@@ -176,14 +176,14 @@ impl Ledger {
     pub(super) fn pass(&self, path: PathId, hold: u64, end: u64) {
         add(&self.time.busy, hold);
         let task = self.frames.at(0).key.load(Relaxed);
-        self.polls.push(path, hold, end, task);
+        self.past.polls.push(path, hold, end, task);
     }
 
     /// The last polls at the bottom of the stack.
     #[inline]
     #[must_use]
     pub fn last_polls(&self) -> &Arc<PollRing> {
-        &self.polls
+        &self.past.polls
     }
 
     /// Adds the thread's delays to `into`.
@@ -211,8 +211,8 @@ impl Ledger {
         let (shares, until) = (&self.past.shares, self.latest());
         let since = until.saturating_sub(latency);
         let late = shares.late.get_or_init(Box::default);
-        late.take_in(&self.polls, |path| self.root_of(path));
-        let (mut ran, earlier) = late.ran_since(&self.polls, since);
+        late.take_in(&self.past.polls, |path| self.root_of(path));
+        let (mut ran, earlier) = late.ran_since(&self.past.polls, since);
         if self.depth() > 0 {
             // The poll around this one, or this one, which has just begun.
             let bottom = self.frames.at(0);

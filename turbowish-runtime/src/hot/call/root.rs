@@ -6,7 +6,7 @@ use std::task::Waker;
 
 use turbowish_model::account::call::PollEnd;
 use turbowish_model::account::ledger::{Charge, Ledger};
-use turbowish_model::account::poll_ring::Readied;
+use turbowish_model::account::poll_ring::Wakeup;
 use turbowish_model::account::task::{TaskMeta, WakeCause};
 use turbowish_model::event::TaskEvent;
 use turbowish_unsafe::waker::BorrowedWaker;
@@ -294,19 +294,19 @@ pub(super) fn close_root(
 /// Completes the record of the poll that began at `start` and has just ended.
 #[inline(always)]
 fn record(ledger: &Ledger, known: Option<Covered>, start: u64, closing: &Closing<'_>) {
-    let (chain, readied) = match known {
+    let (chain, wakeup) = match known {
         Some(task) if closing.end == PollEnd::Pending => (task.chain(), task.cause()),
         Some(task) => (0, task.cause()),
         None => (0, spawned(closing.given.first(), start)),
     };
     let polls = ledger.last_polls();
-    polls.complete(chain, closing.end.into(), readied);
+    polls.complete(chain, closing.end.into(), wakeup);
 }
 
 /// What had made a task ready for its first poll, with which it ended.
-fn spawned(first: Option<&FirstPoll<'_>>, start: u64) -> Option<Readied> {
+fn spawned(first: Option<&FirstPoll<'_>>, start: u64) -> Option<Wakeup> {
     let spawned = first?.origin.as_ref()?.readied();
-    Some(Readied {
+    Some(Wakeup {
         latency: start.saturating_sub(spawned.since),
         by: spawned.by,
     })

@@ -6,9 +6,9 @@ use std::time::Duration;
 use bytes::Bytes;
 use turbowish_recording::ChunkKind;
 
+use super::super::{NewPolls, PollChunk, Source};
 use super::ring::{Ring, chunk};
 use super::{Recorder, lock};
-use crate::server::{NewPolls, PollChunk, Source};
 
 /// Time between two looks at most.
 const SLOWEST: Duration = Duration::from_millis(250);
@@ -58,7 +58,7 @@ impl Recorder {
     }
 
     /// Records what is new. Returns how full the fullest ring was, in percent.
-    pub(in crate::server) fn take_polls(&self, source: &dyn Source) -> u64 {
+    pub(in super::super) fn take_polls(&self, source: &dyn Source) -> u64 {
         if !self.is_on {
             return 0;
         }

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use turbowish_model::account::paths::Paths;
-use turbowish_model::account::poll_ring::{PollRecord, Readied};
+use turbowish_model::account::poll_ring::{PollRecord, Wakeup};
 use turbowish_model::account::time::Scale;
-use turbowish_recording::{NameEncoder, PollEncoder, PollEvent, ReadiedEvent, WokenBy};
+use turbowish_recording::{NameEncoder, PollEncoder, PollEvent, WakeupEvent, WokenBy};
 
-use super::unix_ns;
+use super::super::unix_ns;
 use crate::hot::current::THREAD;
 use crate::hot::thread::{self, ThreadPolls};
 use crate::hot::{clock, proc, task};
@@ -15,7 +15,7 @@ use crate::server::{NewPolls, PollChunk};
 
 /// How far the threads' polls and the tables of names were read.
 #[derive(Debug, Default)]
-pub(super) struct PollReader {
+pub(in crate::monitor) struct PollReader {
     threads: Vec<ThreadReader>,
     /// Number of procs, paths and chains that were named.
     named: [usize; 3],
@@ -146,12 +146,12 @@ fn event(poll: &PollRecord, now: Instants) -> PollEvent {
         path: poll.path,
         chain: poll.chain,
         outcome: poll.outcome,
-        readied: poll.readied.map(|readied| self::readied(readied, now)),
+        wakeup: poll.wakeup.map(|wakeup| self::wakeup(wakeup, now)),
     }
 }
 
-fn readied(Readied { latency, by }: Readied, now: Instants) -> ReadiedEvent {
-    ReadiedEvent {
+fn wakeup(Wakeup { latency, by }: Wakeup, now: Instants) -> WakeupEvent {
+    WakeupEvent {
         latency_ns: now.scale.ns(latency),
         by: match by {
             0 => WokenBy::Unknown,
