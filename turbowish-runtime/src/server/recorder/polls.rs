@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bytes::Bytes;
-use turbowish_recording::ChunkKind;
+use turbowish_recording::{ChunkKind, HEADER_BYTES};
 
 use super::super::{NewPolls, PollChunk, Source};
 use super::ring::{Ring, chunk};
@@ -19,6 +19,8 @@ const FILL: u64 = 40;
 
 /// The polls that are kept.
 pub(super) struct KeptPolls {
+    /// Bytes of all polls and names, at most.
+    budget: usize,
     pub(super) ring: Mutex<Ring>,
     names: Mutex<Names>,
 }
@@ -33,6 +35,7 @@ struct Names {
 impl KeptPolls {
     pub(super) fn new(budget: usize) -> Self {
         Self {
+            budget,
             ring: Mutex::new(Ring::new(budget)),
             names: Mutex::default(),
         }
@@ -82,12 +85,14 @@ impl Recorder {
     }
 
     fn add_names(&self, first: Option<&PollChunk>, new: &[u8]) {
-        let at_unix_ns = {
+        let (at_unix_ns, len) = {
             let mut names = lock(&self.polls.names);
             names.body.extend_from_slice(new);
             names.at_unix_ns = first.map_or(names.at_unix_ns, |first| first.at_unix_ns);
-            names.at_unix_ns
+            (names.at_unix_ns, names.body.len() + HEADER_BYTES)
         };
+        let left = self.polls.budget.saturating_sub(len);
+        lock(&self.polls.ring).set_budget(left);
         let mut file = lock(&self.file);
         if let Some(chunk) = chunk(ChunkKind::Names, at_unix_ns, 0, new) {
             file.append(&chunk);

@@ -58,12 +58,8 @@ impl Ring {
     /// Adds a chunk that is no larger than [`Self::largest_body`] allows.
     pub(super) fn push(&mut self, kind: ChunkKind, at_unix_ns: u64, chunk: Bytes) {
         let bytes = chunk.len() + OVERHEAD;
-        while self.bytes + bytes > self.budget {
-            let Some(oldest) = self.chunks.pop_front() else {
-                return;
-            };
-            self.first += 1;
-            self.bytes -= oldest.chunk.len() + OVERHEAD;
+        if !self.make_room(bytes) {
+            return;
         }
         self.bytes += bytes;
         self.chunks.push_back(Kept {
@@ -71,6 +67,24 @@ impl Ring {
             at_unix_ns,
             chunk,
         });
+    }
+
+    /// Changes the budget.
+    pub(super) fn set_budget(&mut self, budget: usize) {
+        self.budget = budget;
+        self.make_room(0);
+    }
+
+    /// Lets the oldest chunks give way to so many bytes. Returns whether there is room for them.
+    fn make_room(&mut self, bytes: usize) -> bool {
+        while self.bytes + bytes > self.budget {
+            let Some(oldest) = self.chunks.pop_front() else {
+                return false;
+            };
+            self.first += 1;
+            self.bytes -= oldest.chunk.len() + OVERHEAD;
+        }
+        true
     }
 
     /// Numbers of the chunks from the state that shows the instant `from`, if it is still here, to
@@ -144,6 +158,18 @@ mod tests {
         // Beyond what is let in: the ring has no room for it, and keeps its budget.
         push(&mut ring, ChunkKind::State, 5_002, largest + 1);
         assert_eq!((ring.chunks.len(), ring.bytes), (0, 0));
+    }
+
+    #[test]
+    fn a_budget_that_becomes_smaller_is_kept() {
+        let mut ring = Ring::new(4 << 10);
+        (1..=10).for_each(|at| push(&mut ring, ChunkKind::Polls, at, 200));
+        let one = sum(&ring) / ring.chunks.len();
+        ring.set_budget(3 * one);
+        assert_eq!((ring.chunks.len(), ring.bytes), (3, 3 * one));
+        assert_eq!(ring.between(0, 0), 7..10);
+        push(&mut ring, ChunkKind::Polls, 11, 200);
+        assert_eq!(ring.between(0, 0), 8..11);
     }
 
     #[test]
