@@ -32,8 +32,8 @@
 //! place in the source, a task by the annotated call that its executor polls. The executor is never
 //! queried, so any executor works.
 //!
-//! Programs add numbers of their own with [`counter!`] and [`gauge!`], and fields to filter by with
-//! `fields(…)` of the attribute and [`TaskBuilder::attribute`].
+//! Programs add numbers of their own with [`counter!`] and [`gauge!`], events with [`event!`], and
+//! fields to filter by with `fields(…)` of the attribute and [`TaskBuilder::attribute`].
 //!
 //! # Features
 //!
@@ -72,7 +72,7 @@ pub use turbowish_macros::instrument;
 #[cfg(feature = "enabled")]
 pub use turbowish_runtime::{
     AlertLimit, Builder, Bytes, Guard, InitError, Intent, Percent, Task, TaskBuilder, arm, counter,
-    disarm, gauge, init, record_panics, task,
+    disarm, event, gauge, init, record_panics, task,
 };
 
 #[cfg(feature = "enabled")]

@@ -25,6 +25,17 @@ macro_rules! gauge {
     }};
 }
 
+/// Compiled out: records nothing and evaluates nothing.
+#[macro_export]
+macro_rules! event {
+    ($name:expr $(, $key:ident = $value:expr)* $(,)?) => {{
+        const _: &str = $name;
+        if false {
+            $($crate::__private::number::<i64>($value);)*
+        }
+    }};
+}
+
 /// Never called: gives the number of a compiled-out macro a type.
 #[inline]
 pub fn number<T>(_number: impl TryInto<T>) {}
@@ -45,6 +56,15 @@ mod tests {
             evaluated += 1;
             1_usize
         });
+        crate::event!("nothing");
+        crate::event!(
+            "much",
+            one = 1_u8,
+            other = {
+                evaluated += 1;
+                2
+            }
+        );
         assert_eq!(evaluated, 0);
     }
 }

@@ -8,6 +8,7 @@ pub mod branch;
 pub mod call;
 pub mod counters;
 pub mod delays;
+pub mod event_ring;
 pub mod histogram;
 pub mod ledger;
 pub mod metrics;

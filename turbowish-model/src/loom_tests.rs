@@ -13,6 +13,7 @@ use crate::account::aggregate::{Aggregate, LongestWait};
 use crate::account::await_stack::AwaitFrame;
 use crate::account::call::{Call, PollEnd, ProcKey};
 use crate::account::counters::{PathCounters, Sum, Word};
+use crate::account::event_ring::WordRing;
 use crate::account::histogram::{Buckets, Histogram};
 use crate::account::ledger::{Ledger, Start};
 use crate::account::paths::Paths;
@@ -268,6 +269,31 @@ fn loom_a_poll_that_is_overwritten_is_not_read() {
             })
         };
         (POLLS + 1..=POLLS + 2).for_each(add);
+        reader.join().expect("the reader");
+    });
+}
+
+#[test]
+fn loom_an_event_that_is_overwritten_is_not_read() {
+    const EVENTS: u64 = 2;
+    loom::model(|| {
+        let place = || [AtomicU64::new(0), AtomicU64::new(0)];
+        let ring = Arc::new(WordRing::new((0..EVENTS).map(|_| place()).collect()));
+        let push = |number: u64| ring.push([number, number]);
+        (1..=EVENTS).for_each(push);
+        let reader = {
+            let ring = ring.clone();
+            thread::spawn(move || {
+                let mut seen = 0;
+                let (next, lost) = ring.read(0, |[one, other]| {
+                    assert_eq!(one, other);
+                    assert!(one > seen);
+                    seen = one;
+                });
+                assert!(seen <= next && lost <= next);
+            })
+        };
+        (EVENTS + 1..=EVENTS + 2).for_each(push);
         reader.join().expect("the reader");
     });
 }

@@ -35,6 +35,8 @@ pub enum ChunkKind {
     Names,
     /// Polls of a thread: a [`PollBatch`](crate::PollBatch).
     Polls,
+    /// Other events of a thread: an [`EventBatch`](crate::EventBatch).
+    Events,
     /// A kind of a later version.
     Other(u8),
 }
@@ -46,6 +48,7 @@ impl ChunkKind {
             Self::Mark => 2,
             Self::Names => 3,
             Self::Polls => 4,
+            Self::Events => 5,
             Self::Other(code) => code,
         }
     }
@@ -56,6 +59,7 @@ impl ChunkKind {
             2 => Self::Mark,
             3 => Self::Names,
             4 => Self::Polls,
+            5 => Self::Events,
             _ => Self::Other(code),
         }
     }

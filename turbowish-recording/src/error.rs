@@ -59,6 +59,8 @@ pub enum BodyFault {
     Text,
     /// It is not a list of polls.
     Polls,
+    /// It is not a list of events.
+    Events,
 }
 
 impl fmt::Display for RecordingError {

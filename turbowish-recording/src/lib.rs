@@ -21,6 +21,7 @@
 mod chunk;
 #[cfg(feature = "read")]
 mod error;
+mod events;
 mod names;
 mod polls;
 #[cfg(feature = "read")]
@@ -37,11 +38,12 @@ pub use chunk::{
 };
 #[cfg(feature = "read")]
 pub use error::{BodyFault, RecordingError};
-pub use names::{AwaitName, CallName, NameEncoder, Names, ProcName};
+pub use events::{EventBatch, EventEncoder, ResourceSpan, ThreadEvent, ThreadEventKind};
+pub use names::{AwaitName, CallName, EventName, NameEncoder, Names, ProcName};
 pub use polls::{PollBatch, PollEncoder, PollEvent, WakeupEvent, WokenBy};
 #[cfg(feature = "read")]
 pub use reader::Reader;
 #[cfg(feature = "read")]
-pub use skim::{Damage, LARGEST_INDEX, MarkEntry, PollsEntry, StateEntry};
+pub use skim::{Damage, EventsEntry, LARGEST_INDEX, MarkEntry, PollsEntry, StateEntry};
 #[cfg(feature = "read")]
 pub use writer::{Compression, Writer};

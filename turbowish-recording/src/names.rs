@@ -31,6 +31,19 @@ pub struct AwaitName {
     pub expression: String,
 }
 
+/// A place in the source at which the program records an event of its own.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EventName {
+    /// The name of the event.
+    pub name: String,
+    /// The source file.
+    pub file: String,
+    /// The line, from 1.
+    pub line: u32,
+    /// The names of its numbers.
+    pub keys: Vec<String>,
+}
+
 /// A call in a path or a chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CallName {
@@ -65,6 +78,7 @@ const PROC: u64 = 1;
 const PATH: u64 = 2;
 const CHAIN: u64 = 3;
 const THREAD: u64 = 4;
+const EVENT: u64 = 5;
 
 /// Writes the body of a chunk of names.
 #[derive(Debug, Default)]
@@ -133,6 +147,18 @@ impl NameEncoder {
         });
     }
 
+    /// Defines the event of a place: its name, and the names of its numbers.
+    pub fn event(&mut self, site: u32, (name, file, line): (&str, &str, u32), keys: &[&str]) {
+        self.entry(EVENT, |into| {
+            put(into, site.into());
+            put_text(into, name);
+            put_text(into, file);
+            put(into, line.into());
+            put(into, keys.len() as u64);
+            keys.iter().for_each(|key| put_text(into, key));
+        });
+    }
+
     /// The body.
     #[must_use]
     pub fn end(self) -> Vec<u8> {
@@ -147,6 +173,7 @@ pub struct Names {
     paths: HashMap<u32, Entry>,
     chains: HashMap<u32, Entry>,
     threads: HashMap<u32, String>,
+    events: HashMap<u32, EventName>,
 }
 
 /// The most calls that are looked up for a path: beyond, it is damaged.
@@ -170,7 +197,7 @@ impl Names {
     }
 
     fn add(&mut self, tag: u64, mut bytes: Bytes<'_>) -> Option<()> {
-        if !(PROC..=THREAD).contains(&tag) {
+        if !(PROC..=EVENT).contains(&tag) {
             // Of a later version.
             return Some(());
         }
@@ -184,6 +211,9 @@ impl Names {
             }
             CHAIN => {
                 self.chains.insert(id, entry(&mut bytes)?);
+            }
+            EVENT => {
+                self.events.insert(id, event(&mut bytes)?);
             }
             _ => {
                 self.threads.insert(id, bytes.text()?.to_owned());
@@ -202,6 +232,12 @@ impl Names {
     #[must_use]
     pub fn thread(&self, thread: u32) -> Option<&str> {
         self.threads.get(&thread).map(String::as_str)
+    }
+
+    /// The program's own event at a place.
+    #[must_use]
+    pub fn event(&self, site: u32) -> Option<&EventName> {
+        self.events.get(&site)
     }
 
     /// The calls of a path, the root of the task first. Empty if the path is not known.
@@ -271,6 +307,18 @@ fn proc(bytes: &mut Bytes<'_>) -> Option<ProcName> {
     })
 }
 
+fn event(bytes: &mut Bytes<'_>) -> Option<EventName> {
+    let (name, file) = (bytes.text()?.to_owned(), bytes.text()?.to_owned());
+    let (line, count) = (bytes.small()?, bytes.number()?);
+    let keys = (0..count).map(|_| bytes.text().map(str::to_owned));
+    Some(EventName {
+        name,
+        file,
+        line,
+        keys: keys.collect::<Option<_>>()?,
+    })
+}
+
 fn entry(bytes: &mut Bytes<'_>) -> Option<Entry> {
     Some(Entry {
         parent: bytes.small()?,
@@ -285,7 +333,7 @@ mod tests {
     use proptest::prelude::*;
     use turbowish_model::account::paths::{PathKey, PathKind, Paths};
 
-    use super::{AwaitName, CallName, NameEncoder, Names, ProcName};
+    use super::{AwaitName, CallName, EventName, NameEncoder, Names, ProcName};
 
     #[test]
     fn names_read_back() {
@@ -306,6 +354,7 @@ mod tests {
         let awaits = [None, Some((12, 5, "tx.send(1)"))];
         names.proc(3, ("app::send", "src/send.rs", 10), awaits.into_iter());
         names.thread(0, "worker");
+        names.event(6, ("cache.miss", "src/send.rs", 14), &["key", "bytes"]);
         let first = names.end();
         let mut names = NameEncoder::default();
         names.paths(&table, table.added(0));
@@ -328,6 +377,13 @@ mod tests {
             ],
         };
         assert_eq!((names.proc(3), names.proc(4)), (Some(&expected), None));
+        let event = EventName {
+            name: "cache.miss".into(),
+            file: "src/send.rs".into(),
+            line: 14,
+            keys: vec!["key".into(), "bytes".into()],
+        };
+        assert_eq!((names.event(6), names.event(0)), (Some(&event), None));
         assert_eq!((names.thread(0), names.thread(1)), (Some("worker"), None));
         let call = |proc, site| CallName { proc, site };
         let path = [call(1, Some(4)), call(2, None), call(3, Some(6))];

@@ -9,8 +9,8 @@ use turbowish_wire::proto;
 
 use crate::skim::{Index, Input, begins, skim};
 use crate::{
-    BodyFault, Damage, FILE_HEADER, HEADER_BYTES, LARGEST_BODY, LONGEST_MARK, MarkEntry, Names,
-    PollBatch, PollsEntry, RecordingError, StateEntry,
+    BodyFault, Damage, EventBatch, EventsEntry, FILE_HEADER, HEADER_BYTES, LARGEST_BODY,
+    LONGEST_MARK, MarkEntry, Names, PollBatch, PollsEntry, RecordingError, StateEntry,
 };
 
 /// A recording that was opened. It keeps the list of states, and decodes one when it is asked for.
@@ -125,7 +125,25 @@ impl<R: Read + Seek> Reader<R> {
         PollBatch::read(at_unix_ns, &body).ok_or(RecordingError::Body { offset, fault })
     }
 
-    /// What the numbers in polls stand for: the names of the whole recording, wherever they are in
+    /// The chunks of other events, in the order in which they were recorded.
+    #[must_use]
+    pub fn events(&self) -> &[EventsEntry] {
+        &self.index.events
+    }
+
+    /// Decodes a chunk of events, by its number in [`Self::events`].
+    ///
+    /// # Errors
+    /// There is none of that number, it cannot be read, or it has something else.
+    pub fn event_batch(&mut self, nth: usize) -> Result<EventBatch, RecordingError> {
+        let events = self.events().get(nth);
+        let EventsEntry { at_unix_ns, offset } = *events.ok_or(RecordingError::NoChunk { nth })?;
+        let body = self.body(offset, LARGEST_BODY)?;
+        let fault = BodyFault::Events;
+        EventBatch::read(at_unix_ns, &body).ok_or(RecordingError::Body { offset, fault })
+    }
+
+    /// What the numbers in polls and events stand for: the names of the whole recording, wherever they are in
     /// it. Chunks that cannot be read define nothing, and are counted.
     ///
     /// # Errors

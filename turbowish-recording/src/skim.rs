@@ -50,6 +50,15 @@ pub struct PollsEntry {
     pub offset: u64,
 }
 
+/// Recorded events of a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EventsEntry {
+    /// When its first event happened, in nanoseconds since 1970.
+    pub at_unix_ns: u64,
+    /// Where its chunk begins, in bytes from the beginning.
+    pub offset: u64,
+}
+
 /// What of a recording cannot be read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Damage {
@@ -77,6 +86,7 @@ pub(crate) struct Index {
     pub(crate) states: Vec<StateEntry>,
     pub(crate) marks: Vec<MarkEntry>,
     pub(crate) polls: Vec<PollsEntry>,
+    pub(crate) events: Vec<EventsEntry>,
     /// Where the chunks of names begin.
     pub(crate) names: Vec<u64>,
     pub(crate) damage: Damage,
@@ -189,7 +199,8 @@ fn header<R: Read + Seek>(
 
 impl Index {
     const fn count(&self) -> usize {
-        self.states.len() + self.marks.len() + self.polls.len() + self.names.len()
+        let batches = self.polls.len() + self.events.len();
+        self.states.len() + self.marks.len() + batches + self.names.len()
     }
 
     fn list(&mut self, header: ChunkHeader, offset: u64) {
@@ -211,6 +222,7 @@ impl Index {
             }),
             ChunkKind::Mark => self.marks.push(MarkEntry { at_unix_ns, offset }),
             ChunkKind::Polls => self.polls.push(PollsEntry { at_unix_ns, offset }),
+            ChunkKind::Events => self.events.push(EventsEntry { at_unix_ns, offset }),
             ChunkKind::Names => self.names.push(offset),
             // A later version has written it, and an older reader does not need it.
             ChunkKind::Other(_) => {}

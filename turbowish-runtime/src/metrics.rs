@@ -1,4 +1,4 @@
-//! Counters and gauges: a static at each use, numbered at its first use. Nothing here locks, panics
+//! Counters, gauges and events: a static at each use, numbered at its first use. Nothing here locks, panics
 //! or touches the ledger. Nothing allocates either, once each place was used on a thread, so that
 //! even an allocator may count.
 
@@ -6,6 +6,7 @@ use std::panic::Location;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use once_cell::race::OnceRef;
+use turbowish_model::account::event_ring::{EVENT_VALUES, EventFact, EventRecord};
 use turbowish_model::account::metrics::{MetricKey, SITE_LIMIT};
 use turbowish_model::collect::metric_rows::MetricName;
 use turbowish_model::event::UserEvent;
@@ -92,6 +93,40 @@ macro_rules! gauge {
     }};
 }
 
+/// Records an event of the program's own, by name, with up to four whole numbers:
+/// `event!("cache.miss", key = id, bytes = entry.len())`.
+///
+/// Consoles and exports show it among what its task did: `turbowish history`. It is kept like the
+/// polls of its thread, by the feature `server`: the last ones, in memory that is overwritten. The
+/// name is a constant. A number may be of any integer type; where one does not fit an `i64`, the
+/// event counts as lost. Like the arguments of `log`'s macros, numbers are evaluated only while
+/// accounting is on: do not put required side effects there.
+///
+/// ```
+/// let turbowish = turbowish::init();
+/// for (key, entry) in ["one", "three"].iter().enumerate() {
+///     turbowish::event!("cache.miss", key = key, bytes = entry.len());
+/// }
+/// turbowish::event!("cache.full");
+/// # drop(turbowish);
+/// ```
+///
+/// An event takes a reading of the clock and some plain stores. It takes no lock.
+#[macro_export]
+macro_rules! event {
+    ($name:expr $(, $key:ident = $value:expr)* $(,)?) => {{
+        static __TURBOWISH_EVENT: $crate::private::EventSite =
+            $crate::private::EventSite::new($name, &[$(::core::stringify!($key)),*]);
+        if $crate::private::counts() {
+            __TURBOWISH_EVENT.record([$($crate::private::number($value)),*]);
+        }
+    }};
+}
+
+/// Static behind one [`event!`].
+#[derive(Debug)]
+pub struct EventSite(Metric);
+
 /// Static behind one [`counter!`].
 #[derive(Debug)]
 pub struct Counter(Metric);
@@ -100,11 +135,14 @@ pub struct Counter(Metric);
 #[derive(Debug)]
 pub struct Gauge(Metric);
 
-/// A place in the source that adds to a counter or sets a gauge.
+/// A place in the source that adds to a counter, sets a gauge or records an event.
 #[derive(Debug)]
 struct Metric {
     name: &'static str,
-    kind: MetricKind,
+    /// `None` for an event.
+    kind: Option<MetricKind>,
+    /// Names of the numbers of an event.
+    keys: &'static [&'static str],
     place: &'static Location<'static>,
     /// Number plus one; 0 before its first use.
     id: AtomicU32,
@@ -134,7 +172,7 @@ impl Counter {
     #[track_caller]
     #[must_use]
     pub const fn new(name: &'static str) -> Self {
-        Self(Metric::new(name, MetricKind::Counter))
+        Self(Metric::new(name, Some(MetricKind::Counter), &[]))
     }
 
     /// Adds `by`. A number that does not fit `u64` is counted as lost.
@@ -152,7 +190,7 @@ impl Gauge {
     #[track_caller]
     #[must_use]
     pub const fn new(name: &'static str) -> Self {
-        Self(Metric::new(name, MetricKind::Gauge))
+        Self(Metric::new(name, Some(MetricKind::Gauge), &[]))
     }
 
     /// Sets the gauge to `value`. A number that does not fit `i64` is counted as lost.
@@ -165,12 +203,83 @@ impl Gauge {
     }
 }
 
+impl EventSite {
+    /// Creates the event of the calling place.
+    ///
+    /// # Panics
+    /// When the program is compiled, if it has more than four numbers.
+    #[track_caller]
+    #[must_use]
+    pub const fn new(name: &'static str, keys: &'static [&'static str]) -> Self {
+        assert!(
+            keys.len() <= EVENT_VALUES,
+            "an event has at most four numbers"
+        );
+        Self(Metric::new(name, None, keys))
+    }
+
+    /// Records the event with its numbers. One without a number where there should be one counts as
+    /// lost.
+    pub fn record<const N: usize>(&'static self, numbers: [Option<i64>; N]) {
+        let mut values = [0; EVENT_VALUES];
+        for (value, number) in values.iter_mut().zip(numbers) {
+            let Some(number) = number else { return lose() };
+            *value = number;
+        }
+        let at = clock::ticks();
+        self.0.note(|thread, MetricKey { site, .. }| {
+            let task = thread.ledger.current_task();
+            let fact = EventFact::User { site, values };
+            thread.events.push(&EventRecord { at, task, fact });
+            true
+        });
+    }
+}
+
+/// A number of an event; `None` if it does not fit.
+#[inline]
+#[must_use]
+pub fn number(number: impl TryInto<i64>) -> Option<i64> {
+    number.try_into().ok()
+}
+
+/// The name, place and keys of an event.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct EventWords {
+    pub(crate) name: &'static str,
+    pub(crate) place: &'static Location<'static>,
+    pub(crate) keys: &'static [&'static str],
+}
+
+/// The events among the places from number `from` on, with their numbers, as far as they are known.
+/// `from` goes on behind them.
+pub(crate) fn new_events(from: &mut usize) -> Vec<(u32, EventWords)> {
+    let known = METRICS.by_number.iter().enumerate().skip(*from);
+    let known = known.map_while(|(number, metric)| Some((number, metric.get()?)));
+    let mut events = Vec::new();
+    for (number, metric) in known {
+        *from = number + 1;
+        if metric.kind.is_none() {
+            let &Metric {
+                name, place, keys, ..
+            } = metric;
+            events.push((number as u32, EventWords { name, place, keys }));
+        }
+    }
+    events
+}
+
 impl Metric {
     #[track_caller]
-    const fn new(name: &'static str, kind: MetricKind) -> Self {
+    const fn new(
+        name: &'static str,
+        kind: Option<MetricKind>,
+        keys: &'static [&'static str],
+    ) -> Self {
         Self {
             name,
             kind,
+            keys,
             place: Location::caller(),
             id: AtomicU32::new(0),
         }
@@ -257,7 +366,7 @@ pub(crate) fn name(site: u32) -> Option<MetricName<'static>> {
     let metric = METRICS.by_number.get(site as usize)?.get()?;
     Some(MetricName {
         name: metric.name,
-        kind: metric.kind,
+        kind: metric.kind?,
         file: metric.place.file(),
         line: metric.place.line(),
         column: metric.place.column(),

@@ -8,7 +8,7 @@ pub use crate::hot::proc::Proc;
 pub use crate::intent::{
     Fields, IntentSpec, MaybeResource, NoIntents, NotResource, OwnFields, declare, intent, verb,
 };
-pub use crate::metrics::{Counter, Gauge};
+pub use crate::metrics::{Counter, EventSite, Gauge, number};
 
 /// Re-exported because a crate that depends on another one named `core` resolves `::core` to that
 /// one.

@@ -40,6 +40,7 @@ use service::Service;
 use tokio::task::JoinHandle;
 use turbowish_model::query::{Budget, Query, QueryError};
 use turbowish_model::snapshot::{Accounting, Process, Snapshot};
+use turbowish_recording::ChunkKind;
 use turbowish_wire::{PauseTask, discovery};
 
 use crate::lock::lock;
@@ -85,19 +86,20 @@ pub(crate) trait Source: Send + Sync + 'static {
     fn resume_task(&self, task: u64) -> Result<(), Refused>;
 }
 
-/// Polls of all threads, and the names of what is new in them.
+/// Polls and other events of all threads, and the names of what is new in them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct NewPolls {
     /// Body of a chunk of names; empty if there are none.
     pub(crate) names: Vec<u8>,
-    pub(crate) polls: Vec<PollChunk>,
+    pub(crate) polls: Vec<ThreadChunk>,
     /// How full the fullest ring was. Beyond 100, polls were lost.
     pub(crate) fill_percent: u64,
 }
 
-/// The body of a chunk of polls, and its time.
+/// The body of a chunk of what a thread did, and its time.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct PollChunk {
+pub(crate) struct ThreadChunk {
+    pub(crate) kind: ChunkKind,
     pub(crate) at_unix_ns: u64,
     pub(crate) body: Vec<u8>,
 }

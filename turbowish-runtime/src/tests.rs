@@ -40,6 +40,8 @@ mod panics;
 mod pauses;
 mod polls;
 mod random;
+#[cfg(all(feature = "tokio", feature = "server"))]
+mod recorded_events;
 mod reuse;
 mod slots;
 mod slowest;

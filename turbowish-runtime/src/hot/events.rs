@@ -1,19 +1,22 @@
 //! Doors out of the poll path: one for each kind of [event](turbowish_model::event), and callbacks
 //! for marked calls. Listeners are set from outside, so that nothing in here names them.
 //!
-//! The doors do nothing yet. Each place at which something happens calls its door, after it was
-//! accounted; the flight recorder will take the events from here. A door gets a closure, so that an
-//! event that nobody takes is not even built.
+//! The doors of single steps pass events on to tests only: a door gets a closure, so that an event
+//! that nobody takes is not even built. A recorder gets long waits and holds, and the program's own
+//! events, from the ring of the thread in which they end; polls have rings of their own.
 
 use std::sync::OnceLock;
 
 use turbowish_model::account::call::{Call, PollEnd};
+use turbowish_model::account::event_ring::{EventFact, EventRecord, ResourceUse};
 use turbowish_model::account::ledger::Ledger;
+use turbowish_model::account::resource::Role;
 use turbowish_model::event::{
     CallEvent, ConsoleEvent, EventKind, IntentEvent, ResourceEvent, TaskEvent, UserEvent,
 };
 
-use crate::hot::thread::ThreadLedger;
+use crate::hot::switch;
+use crate::hot::thread::{self, ThreadLedger};
 
 /// Passes on one event. In tests, to the test that watches.
 #[inline(always)]
@@ -51,6 +54,48 @@ pub(crate) fn intent(event: impl FnOnce() -> IntentEvent) {
     emit(|| EventKind::Intent {
         id: 0,
         kind: event(),
+    });
+}
+
+/// A wait for a resource, or a hold of it, that has ended. Times are in ticks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct EndedUse {
+    pub(crate) resource: u64,
+    pub(crate) role: Role,
+    pub(crate) amount: u32,
+    pub(crate) task: u64,
+    pub(crate) since: u64,
+    pub(crate) at: u64,
+}
+
+/// A wait has ended, and the task was `served` or gave up.
+pub(crate) fn waited(ended: &EndedUse, served: bool) {
+    record(ended, |of| EventFact::Waited { of, served });
+}
+
+/// A hold has ended.
+pub(crate) fn held(ended: &EndedUse) {
+    record(ended, EventFact::Held);
+}
+
+/// Holds of fewer ticks are short on every machine.
+pub(crate) const FEW: u64 = 1_024;
+
+/// Keeps it for a recorder, unless it was short.
+fn record(ended: &EndedUse, fact: impl FnOnce(ResourceUse) -> EventFact) {
+    let Some(epoch) = switch::epoch() else { return };
+    let EndedUse { at, task, .. } = *ended;
+    let ticks = at.saturating_sub(ended.since);
+    thread::with_current(epoch, |thread| {
+        if ticks >= thread.late {
+            let fact = fact(ResourceUse {
+                resource: ended.resource,
+                ticks,
+                role: ended.role,
+                amount: ended.amount,
+            });
+            thread.events.push(&EventRecord { at, task, fact });
+        }
     });
 }
 

@@ -9,6 +9,7 @@ use std::thread::JoinHandle;
 
 use turbowish_model::account::call::Call as Account;
 use turbowish_model::account::delays::DELAY_MIN_NS;
+use turbowish_model::account::event_ring::EventRing;
 use turbowish_model::account::ledger::Ledger;
 use turbowish_model::account::metrics::Metrics;
 use turbowish_model::account::paths::Paths;
@@ -49,6 +50,8 @@ pub(crate) struct ThreadLedger {
     pub(crate) lent: AtomicUsize,
     /// Start of the last root poll whose task used up its budget.
     pub(crate) forced: AtomicU64,
+    /// What a recorder takes of the thread beside its polls.
+    pub(crate) events: Arc<EventRing>,
     /// The last panic in a task on this thread.
     pub(crate) panic: Mutex<Option<PanicNote>>,
 }
@@ -123,13 +126,14 @@ struct PollRings {
     rings: Mutex<Vec<ThreadPolls>>,
 }
 
-/// The last polls of a thread. They outlive it as long as somebody refers to them.
+/// The last polls and events of a thread. They outlive it as long as somebody refers to them.
 #[derive(Clone, Debug)]
 pub(crate) struct ThreadPolls {
     /// Number of the thread.
     pub(crate) index: u32,
     pub(crate) name: Arc<str>,
     pub(crate) ring: Arc<PollRing>,
+    pub(crate) events: Arc<EventRing>,
 }
 
 impl ThreadPolls {
@@ -273,9 +277,15 @@ fn enroll(epoch: u32) -> Option<()> {
         index: before.index,
         name: before.name.clone(),
         ring: before.ledger.last_polls().clone(),
+        events: before.events.clone(),
     };
     let known = WORDS.with(|words| words.ledger.with(known));
-    let ThreadPolls { index, name, ring } = known.unwrap_or_else(new_thread);
+    let ThreadPolls {
+        index,
+        name,
+        ring,
+        events,
+    } = known.unwrap_or_else(new_thread);
     let ledger = Ledger::new(epoch, &THREADS.paths).on_thread(index);
     let fresh = Arc::new(ThreadLedger {
         ledger: ledger.with_polls(ring),
@@ -289,6 +299,7 @@ fn enroll(epoch: u32) -> Option<()> {
         late: late(),
         lent: AtomicUsize::new(0),
         forced: AtomicU64::new(0),
+        events,
         panic: Mutex::default(),
     });
     let enrolled = list(&fresh)?;
@@ -310,12 +321,20 @@ fn new_thread() -> ThreadPolls {
     let name = thread.name().map(Into::into);
     let name = name.unwrap_or_else(|| format!("thread-{index}").into());
     let per_thread = THREADS.polls.per_thread.load(Ordering::Relaxed);
-    let ring = match per_thread {
-        0 => Arc::default(),
+    let (ring, events) = match per_thread {
+        0 => Default::default(),
         // The system gives memory only for what is written.
-        _ => Arc::new(PollRing::new(zeroed::words(per_thread))),
+        _ => (
+            Arc::new(PollRing::new(zeroed::words(per_thread))),
+            Arc::new(EventRing::new(zeroed::words(per_thread / EVENT_SHARE))),
+        ),
     };
-    let polls = ThreadPolls { index, name, ring };
+    let polls = ThreadPolls {
+        index,
+        name,
+        ring,
+        events,
+    };
     if features::SERVER && per_thread > 0 {
         let mut rings = lock(&THREADS.polls.rings);
         if rings.len() >= FOLD_AT {
@@ -326,6 +345,9 @@ fn new_thread() -> ThreadPolls {
     }
     polls
 }
+
+/// Polls that a thread keeps for each event.
+const EVENT_SHARE: usize = 4;
 
 /// From now on, each new thread keeps so many polls, a power of two, until
 /// [`take_polls`] returns them.
@@ -400,6 +422,7 @@ fn stray(epoch: u32, slot: &mut Option<Arc<ThreadLedger>>) -> Option<&ThreadLedg
             late: late(),
             lent: AtomicUsize::new(0),
             forced: AtomicU64::new(0),
+            events: Arc::default(),
             panic: Mutex::default(),
         });
         list(&fresh)?;

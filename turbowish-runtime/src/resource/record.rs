@@ -21,7 +21,8 @@ use super::longest::{self, LongestUses};
 use super::state::ResourceState;
 use super::wait::WaitNode;
 use crate::hot::current::CurrentCall;
-use crate::hot::{clock, events, switch};
+use crate::hot::events::{self, EndedUse};
+use crate::hot::{clock, switch};
 use crate::lock::lock;
 use crate::resource::cancel_safety::{self, EffectSource};
 use turbowish_model::sorting;
@@ -235,6 +236,17 @@ impl Record {
         }
         drop(state);
         events::resource(self.id, || ResourceEvent::Left { ticket });
+        if let Some((waiter, _)) = &left {
+            let ended = EndedUse {
+                resource: self.id,
+                role: waiter.role,
+                amount: waiter.amount,
+                task: waiter.who.task,
+                since: waiter.since,
+                at: now,
+            };
+            events::waited(&ended, served);
+        }
         // The waiter's state may hold the last clone of an executor's waker.
         drop(left);
     }

@@ -1,24 +1,29 @@
-//! What the threads did, poll by poll, since the last time that the recorder asked.
+//! What the threads did, poll by poll and event by event, since the last time that the recorder asked.
 
 use std::sync::Arc;
 
+use turbowish_model::account::event_ring::{EventFact, EventRecord, ResourceUse};
 use turbowish_model::account::paths::Paths;
 use turbowish_model::account::poll_ring::{PollRecord, Wakeup};
 use turbowish_model::account::time::Scale;
-use turbowish_recording::{NameEncoder, PollEncoder, PollEvent, WakeupEvent, WokenBy};
+use turbowish_recording::{
+    ChunkKind, EventEncoder, NameEncoder, PollEncoder, PollEvent, ResourceSpan, ThreadEvent,
+    ThreadEventKind, WakeupEvent, WokenBy,
+};
 
 use super::super::unix_ns;
 use crate::hot::current::THREAD;
 use crate::hot::thread::{self, ThreadPolls};
 use crate::hot::{clock, proc, task};
-use crate::server::{NewPolls, PollChunk};
+use crate::metrics::{self, EventWords};
+use crate::server::{NewPolls, ThreadChunk};
 
 /// How far the threads' polls and the tables of names were read.
 #[derive(Debug, Default)]
 pub(in crate::monitor) struct PollReader {
     threads: Vec<ThreadReader>,
-    /// Number of procs, paths and chains that were named.
-    named: [usize; 3],
+    /// Number of procs, paths, chains and places of events that were named.
+    named: [usize; 4],
 }
 
 #[derive(Debug)]
@@ -28,6 +33,9 @@ struct ThreadReader {
     next: u64,
     /// Polls that were lost since the last chunk.
     lost: u64,
+    /// The same of its other events.
+    next_event: u64,
+    lost_events: u64,
     /// End of the last poll, in nanoseconds since 1970: the next one begins no sooner.
     until: u64,
 }
@@ -41,6 +49,14 @@ struct Instants {
 }
 
 impl Instants {
+    fn now(scale: Scale) -> Self {
+        Self {
+            scale,
+            ticks: clock::ticks(),
+            unix_ns: unix_ns(),
+        }
+    }
+
     fn unix_ns(self, ticks: u64) -> u64 {
         let ago = self.scale.ns(self.ticks.saturating_sub(ticks));
         self.unix_ns.saturating_sub(ago)
@@ -74,7 +90,7 @@ impl PollReader {
 
     /// Defines what was not named yet.
     fn name(&mut self, names: &mut NameEncoder) {
-        let [procs, paths, chains] = &mut self.named;
+        let [procs, paths, chains, events] = &mut self.named;
         let known = proc::all();
         for (number, proc) in known.iter().enumerate().skip(*procs) {
             let place =
@@ -83,6 +99,9 @@ impl PollReader {
             names.proc(number as u32, function, proc.sites.iter().map(place));
         }
         *procs = known.len();
+        for (site, EventWords { name, place, keys }) in metrics::new_events(events) {
+            names.event(site, (name, place.file(), place.line()), keys);
+        }
         let count = |table: &Paths, known: &mut usize| {
             let added: Vec<_> = table.added(*known as u32).collect();
             *known += added.len();
@@ -99,12 +118,47 @@ impl ThreadReader {
             polls,
             next: 0,
             lost: 0,
+            next_event: 0,
+            lost_events: 0,
             until: 0,
         }
     }
 
-    /// Reads the thread's new polls. Returns how full its ring was, in percent.
-    fn read(&mut self, scale: Scale, is_over: bool, into: &mut Vec<PollChunk>) -> u64 {
+    /// Reads what is new of the thread. Returns how full the fuller one of its rings was, in
+    /// percent.
+    fn read(&mut self, scale: Scale, is_over: bool, into: &mut Vec<ThreadChunk>) -> u64 {
+        let polls = self.read_polls(scale, is_over, into);
+        polls.max(self.read_events(scale, into))
+    }
+
+    fn read_events(&mut self, scale: Scale, into: &mut Vec<ThreadChunk>) -> u64 {
+        let ring = &self.polls.events;
+        if ring.written() == self.next_event {
+            return 0;
+        }
+        let mut records = Vec::new();
+        let (next, lost) = ring.read(self.next_event, |event| records.push(event));
+        let new = next - self.next_event;
+        self.next_event = next;
+        self.lost_events += lost;
+        let now = Instants::now(scale);
+        if let Some(first) = records.first() {
+            let at_unix_ns = now.unix_ns(first.at);
+            let lost = std::mem::take(&mut self.lost_events);
+            let mut encoder = EventEncoder::begin(at_unix_ns, self.polls.index, lost);
+            for record in &records {
+                encoder.push(&thread_event(record, now));
+            }
+            into.push(ThreadChunk {
+                kind: ChunkKind::Events,
+                at_unix_ns,
+                body: encoder.end(),
+            });
+        }
+        new * 100 / ring.capacity().max(1)
+    }
+
+    fn read_polls(&mut self, scale: Scale, is_over: bool, into: &mut Vec<ThreadChunk>) -> u64 {
         let ring = Arc::clone(&self.polls.ring);
         if ring.written() == self.next {
             return 0;
@@ -114,11 +168,7 @@ impl ThreadReader {
         let new = read.next - self.next;
         self.next = read.next;
         self.lost += read.lost;
-        let now = Instants {
-            scale,
-            ticks: clock::ticks(),
-            unix_ns: unix_ns(),
-        };
+        let now = Instants::now(scale);
         if let Some(first) = records.first() {
             let at_unix_ns = now.unix_ns(first.start()).max(self.until);
             let lost = std::mem::take(&mut self.lost);
@@ -128,12 +178,32 @@ impl ThreadReader {
                 encoder.push(&poll);
                 self.until = self.until.max(poll.end_unix_ns());
             }
-            into.push(PollChunk {
+            into.push(ThreadChunk {
+                kind: ChunkKind::Polls,
                 at_unix_ns,
                 body: encoder.end(),
             });
         }
         new * 100 / ring.capacity()
+    }
+}
+
+fn thread_event(event: &EventRecord, now: Instants) -> ThreadEvent {
+    let span = |of: ResourceUse| ResourceSpan {
+        resource: of.resource,
+        duration_ns: now.scale.ns(of.ticks),
+        role: of.role,
+        amount: of.amount,
+    };
+    ThreadEvent {
+        at_unix_ns: now.unix_ns(event.at),
+        task: event.task,
+        kind: match event.fact {
+            EventFact::Waited { of, served: true } => ThreadEventKind::Waited(span(of)),
+            EventFact::Waited { of, served: false } => ThreadEventKind::GaveUp(span(of)),
+            EventFact::Held(of) => ThreadEventKind::Held(span(of)),
+            EventFact::User { site, values } => ThreadEventKind::User { site, values },
+        },
     }
 }
 

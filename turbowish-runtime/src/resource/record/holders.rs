@@ -11,6 +11,7 @@ use super::super::{NONE, longest};
 use super::Record;
 use crate::hot::clock;
 use crate::hot::current::CurrentCall;
+use crate::hot::events::{self, EndedUse};
 
 impl Record {
     /// Records that a task has acquired `amount`. Returns the slot.
@@ -81,7 +82,32 @@ impl Record {
         if self.longest.hold.is_beaten_by(ticks) {
             self.keep_exclusive(now);
         }
+        if ticks >= events::FEW {
+            self.tell_exclusive(now);
+        }
         task
+    }
+
+    /// Tells a recorder of the exclusive hold that ends now. The lock is still that holder's.
+    #[cold]
+    #[inline(never)]
+    fn tell_exclusive(&self, now: u64) {
+        let role = self.exclusive_role().unwrap_or_default();
+        if let Some(holder) = self.exclusive.last(role) {
+            // What it held is cleared by now: all of the lock.
+            events::held(&self.ended(&Holder { amount: 1, ..holder }, now));
+        }
+    }
+
+    const fn ended(&self, holder: &Holder, at: u64) -> EndedUse {
+        EndedUse {
+            resource: self.id,
+            role: holder.role,
+            amount: holder.amount,
+            task: holder.who.task,
+            since: holder.since,
+            at,
+        }
     }
 
     /// Keeps the exclusive hold that ends now as the longest one. The lock is still that holder's.
@@ -113,6 +139,8 @@ impl Record {
                 self.longest.hold.keep(&used);
             }
         }
+        drop(state);
+        events::held(&self.ended(&holder, now));
         holder.who.task
     }
 

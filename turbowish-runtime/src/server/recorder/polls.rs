@@ -6,7 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use turbowish_recording::{ChunkKind, HEADER_BYTES};
 
-use super::super::{NewPolls, PollChunk, Source};
+use super::super::{NewPolls, Source, ThreadChunk};
 use super::ring::{Ring, chunk};
 use super::{Recorder, lock};
 
@@ -73,18 +73,23 @@ impl Recorder {
         if !names.is_empty() {
             self.add_names(polls.first(), &names);
         }
-        for PollChunk { at_unix_ns, body } in polls {
-            let Some(polls) = chunk(ChunkKind::Polls, at_unix_ns, 0, &body) else {
+        for ThreadChunk {
+            kind,
+            at_unix_ns,
+            body,
+        } in polls
+        {
+            let Some(polls) = chunk(kind, at_unix_ns, 0, &body) else {
                 continue;
             };
             // Where it has no room, it is as if it had given way at once, and all before it.
-            lock(&self.polls.ring).push(ChunkKind::Polls, at_unix_ns, polls.clone());
+            lock(&self.polls.ring).push(kind, at_unix_ns, polls.clone());
             lock(&self.file).append(&polls);
         }
         fill_percent
     }
 
-    fn add_names(&self, first: Option<&PollChunk>, new: &[u8]) {
+    fn add_names(&self, first: Option<&ThreadChunk>, new: &[u8]) {
         let (at_unix_ns, len) = {
             let mut names = lock(&self.polls.names);
             names.body.extend_from_slice(new);

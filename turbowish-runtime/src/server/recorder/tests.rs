@@ -12,7 +12,7 @@ use turbowish_model::snapshot::{Accounting, Page, ProcRow, Process, Snapshot};
 use turbowish_recording::{ChunkHeader, ChunkKind, FILE_HEADER, HEADER_BYTES, encode};
 use turbowish_wire::{PauseTask, discovery};
 
-use super::super::{Config, NewPolls, News, PollChunk, RecordConfig, Refused, Source};
+use super::super::{Config, NewPolls, News, RecordConfig, Refused, Source, ThreadChunk};
 use super::file::SEGMENT_BYTES;
 use super::{Recorder, Worker};
 
@@ -160,7 +160,8 @@ impl Stage {
 
     /// Polls of that many bytes, after a definition of names.
     fn polls(&self, names: &[u8], bytes: usize) {
-        let chunk = PollChunk {
+        let chunk = ThreadChunk {
+            kind: ChunkKind::Polls,
             at_unix_ns: self.source.clock.fetch_add(1, Ordering::SeqCst),
             body: vec![0; bytes],
         };
