@@ -143,8 +143,8 @@ impl<R: Read + Seek> Reader<R> {
         EventBatch::read(at_unix_ns, &body).ok_or(RecordingError::Body { offset, fault })
     }
 
-    /// What the numbers in polls and events stand for: the names of the whole recording, wherever they are in
-    /// it. Chunks that cannot be read define nothing, and are counted.
+    /// What the numbers in polls and events stand for: the names of the whole recording, wherever
+    /// they are in it. Chunks that cannot be read define nothing, and are counted.
     ///
     /// # Errors
     /// The input cannot be read.

@@ -1,6 +1,6 @@
-//! Counters, gauges and events: a static at each use, numbered at its first use. Nothing here locks, panics
-//! or touches the ledger. Nothing allocates either, once each place was used on a thread, so that
-//! even an allocator may count.
+//! Counters, gauges and events: a static at each use, numbered at its first use. Nothing here
+//! locks, panics or touches the ledger. Nothing allocates either, once each place was used on a
+//! thread, so that even an allocator may count.
 
 use std::panic::Location;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};

@@ -1,4 +1,5 @@
-//! What the threads did, poll by poll and event by event, since the last time that the recorder asked.
+//! What the threads did, poll by poll and event by event, since the last time that the recorder
+//! asked.
 
 use std::sync::Arc;
 
