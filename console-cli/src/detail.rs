@@ -25,7 +25,7 @@ use turbowish_model::snapshot::{
 };
 
 use self::length::Lengths;
-pub(crate) use self::place::{at, spot};
+pub(crate) use self::place::{FROM_BEGINNING, at, spot};
 use self::rich_line::{Link, RichLine};
 use crate::args::{Format, QueryArgs, TableName, TreeArgs};
 use crate::failure::{Failure, note, print};

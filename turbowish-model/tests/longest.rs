@@ -7,9 +7,11 @@ use proptest::prelude::{ProptestConfig, Strategy, any, proptest};
 use proptest::test_runner::RngSeed;
 use turbowish_model::account::aggregate::{Aggregate, LongestPoll, LongestWait};
 use turbowish_model::account::call::{Call, PollEnd, ProcKey};
+use turbowish_model::account::histogram::bucket_of;
 use turbowish_model::account::ledger::{Ledger, Start};
 use turbowish_model::account::paths::Paths;
 use turbowish_model::collect::history::{History, Totals};
+use turbowish_model::ordered::Map;
 
 /// Length of a tick.
 const TICK: u64 = 1_000;
@@ -112,6 +114,27 @@ impl Play {
         }
     }
 
+    /// Compares the number of polls above a length, thread by thread.
+    fn check_above(&self, length: u64) {
+        let bucket = bucket_of(length);
+        for (ledger, thread) in self.ledgers.iter().zip([3, 7]) {
+            let mut above = Map::new();
+            ledger.polls_above(bucket, &mut |proc, own, polls| {
+                assert_eq!(proc, PROC.id);
+                *above.entry(own).or_insert(0) += polls;
+            });
+            let polls = self.ticks.iter().flat_map(|tick| &tick.polls);
+            let mut expected = Map::new();
+            for poll in polls.filter(|poll| poll.thread == thread) {
+                let own = bucket_of(poll.hold);
+                if own > bucket {
+                    *expected.entry(own as u16).or_insert(0) += 1;
+                }
+            }
+            assert_eq!(above, expected, "{thread} {length}");
+        }
+    }
+
     /// Compares the window of about this length, or that since the start.
     fn check(&self, length: Option<u64>) {
         let window = self.history.window(&self.totals(), length);
@@ -203,6 +226,9 @@ proptest! {
                 play.check(None);
                 play.check(Some(length * TICK));
             }
+        }
+        for length in [0, length, 300] {
+            play.check_above(length);
         }
         for length in [1, 10, 60] {
             play.check(Some(length * TICK));

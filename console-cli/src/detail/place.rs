@@ -2,6 +2,9 @@
 
 use turbowish_model::snapshot::Spot;
 
+/// Where a poll ran that passed no await point, as far as that is known.
+pub(crate) const FROM_BEGINNING: &str = "from its beginning on, or from an await that is not known";
+
 /// `src/repl.rs:18:18`
 pub(crate) fn spot(spot: &Spot) -> String {
     at(&spot.file, spot.line, spot.column)

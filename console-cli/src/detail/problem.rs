@@ -13,7 +13,7 @@ use turbowish_model::snapshot::units::{self, Micro};
 use turbowish_model::snapshot::{Place, ResourceRow, TaskRow, TaskState};
 
 use super::rich_line::{Link, RichLine};
-use super::tree;
+use super::{FROM_BEGINNING, tree};
 use crate::text;
 
 /// The context of the alert, and the format of the output.
@@ -37,9 +37,6 @@ pub(crate) struct AlertContext<'a> {
     /// No line exceeds `room`.
     pub(crate) cuts: bool,
 }
-
-/// Where a poll is that has passed no await point, as far as that is known.
-const BEFORE_AWAITS: &str = "before its first await, or after one that is not known";
 
 /// From this width on there is room for folders and expressions.
 const WIDE: usize = 120;
@@ -185,7 +182,7 @@ fn point(alert: &Alert, at: &Point, around: &AlertContext<'_>) -> Vec<RichLine> 
     let word = if alert.is_in_poll() { " in " } else { " at " };
     let proc = RichLine::from(word).proc(&at.proc);
     match place {
-        None if alert.is_in_poll() => vec![proc, RichLine::from(format!("    {BEFORE_AWAITS}"))],
+        None if alert.is_in_poll() => vec![proc, RichLine::from(format!("    {FROM_BEGINNING}"))],
         None => vec![proc],
         Some(place) if alert.is_in_poll() => {
             vec![

@@ -8,7 +8,7 @@ use turbowish_model::snapshot::units;
 use turbowish_model::snapshot::{AwaitRow, CounterRow, Place, ProcRow, Spot};
 
 use super::rich_line::{RichLine, aligned, shrink, wrapped};
-use super::{DetailContext, alerts, histogram, slowest, tree};
+use super::{DetailContext, FROM_BEGINNING, alerts, histogram, slowest, tree};
 use crate::text;
 
 /// Width of the left one of two histograms, in columns.
@@ -159,7 +159,7 @@ impl Longest<'_> {
             place.map_or_else(|| beside.spot(after), |place| beside.place(place))
         });
         more.push(place.map_or_else(
-            || "from its beginning on, or from an await that is not known".into(),
+            || FROM_BEGINNING.into(),
             |place| format!("from the await at {place} on"),
         ));
         wrapped(line, &more, beside.room)

@@ -172,6 +172,22 @@ impl Ledger {
         }
     }
 
+    /// Passes a proc id, a bucket above `bucket`, and the number of finished polls whose exclusive
+    /// time is in that bucket to `each`. The same may come several times. Each number is read by
+    /// itself.
+    pub fn polls_above(&self, bucket: usize, each: &mut dyn FnMut(u32, u16, u64)) {
+        for (path, row) in self.rows.iter() {
+            let proc = self.paths.key(path).proc();
+            let all = share::EXCLUSIVE
+                .iter()
+                .filter_map(|&shared| row.counts(shared));
+            for counts in all {
+                let long = counts.iter().filter(|&(own, _)| usize::from(own) > bucket);
+                long.for_each(|(own, polls)| each(proc, own, polls));
+            }
+        }
+    }
+
     /// Returns the open polls of this thread.
     #[must_use]
     pub fn open_polls(&self) -> Vec<OpenPollReading> {

@@ -223,6 +223,20 @@ pub struct WorkerThread {
     pub last_event: Option<u64>,
     /// The root poll in progress.
     pub poll: Option<OpenPoll>,
+    /// Polls that ended on it since the last situation and were longer than the limit
+    /// `long_poll.warn`.
+    pub long_polls: Vec<LongPolls>,
+}
+
+/// Finished polls of one proc on one thread that were about as long.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LongPolls {
+    /// Path of the innermost proc whose own poll exceeded the limit.
+    pub proc: String,
+    /// Number of polls.
+    pub polls: u64,
+    /// Each of them was at least this long.
+    pub least_ns: u64,
 }
 
 impl WorkerThread {

@@ -148,6 +148,27 @@ fn what_another_worker_may_poll_is_not_behind() {
     assert_eq!(behind("other", true), 1);
 }
 
+/// The threads are read before the tasks.
+#[test]
+fn a_poll_that_ends_while_a_situation_is_read_has_an_end() {
+    let mut play = Play::new(stage());
+    play.until(5_000, |stage, ms| {
+        stall(stage, ms, (0, 1_500));
+        if ms == 1_500 {
+            let waits = (TaskState::Waiting, START + 1_499 * MS);
+            polls(stage, 0, "hog", START);
+            let task = stage.get("hog");
+            (task.state, task.since) = waits;
+        }
+    });
+    let alert = only(&mut play);
+    let expected = "blocked worker w0 1.50 s: app::write in one poll";
+    assert_eq!(
+        (alert.title.as_str(), alert.held_ns),
+        (expected, 1_500 * MS)
+    );
+}
+
 #[test]
 fn an_end_that_nothing_tells_is_a_lower_bound() {
     let check = |longest_ns: u64, expected: &str, held_ns: u64| {

@@ -1,7 +1,7 @@
 //! Long polls, blocked workers, tasks that hardly wait, and those that are not served.
 
 use turbowish_model::diagnose::alert::{Limit, Limits};
-use turbowish_model::diagnose::situation::{OpenPoll, Proc, WorkerThread};
+use turbowish_model::diagnose::situation::{LongPolls, OpenPoll, Proc, WorkerThread};
 use turbowish_model::snapshot::TaskState;
 use turbowish_model::snapshot::alert::{Alert, Severity};
 
@@ -522,6 +522,146 @@ fn finished_polls_are_told_with_the_run_delay_of_the_workers() {
         },
         "",
     );
+}
+
+/// Polls of one length that end on w0 between two scans, of which the kernel does not run it for so
+/// long.
+struct Turn {
+    polls: u64,
+    each_ms: u64,
+    delay_ms: u64,
+}
+
+/// A worker has these polls in each turn of two seconds. The first one is the first scan: all run
+/// delay since the thread started may have been in its polls.
+fn turns(turn: &Turn) -> impl FnMut(&mut SituationBuilder, u64) {
+    move |stage, ms| {
+        let count = if ms < 2_000 { turn.polls } else { 0 };
+        let proc = &mut stage.situation.procs[0];
+        proc.slow += count;
+        proc.polls += count;
+        proc.longest_ns = turn.each_ms * MS;
+        let worker = &mut stage.situation.workers[0];
+        worker.run_delay_ns = Some(SECOND + (ms / 250 + 1) * turn.delay_ms * MS);
+        worker.long_polls = match count {
+            0 => Vec::new(),
+            _ => vec![LongPolls {
+                proc: "app::write".to_owned(),
+                polls: count,
+                least_ns: turn.each_ms * MS,
+            }],
+        };
+    }
+}
+
+fn one_worker(stage: &mut SituationBuilder) {
+    workers(stage, 1);
+    proc(stage);
+    // Before the first turn.
+    stage.situation.workers[0].run_delay_ns = Some(SECOND);
+}
+
+/// The log of eight such turns, and the WHY of the last alert after its first sentence.
+fn check_turns([polls, each_ms, delay_ms]: [u64; 3], log: &[&str], why: &str) {
+    let turn = Turn {
+        polls,
+        each_ms,
+        delay_ms,
+    };
+    let mut stage = SituationBuilder::new();
+    one_worker(&mut stage);
+    let mut play = Play::new(stage);
+    play.until(3_000, turns(&turn));
+    assert_eq!(play.log, log);
+    let last = play.last.first().map_or("", |alert| &alert.why);
+    let first = "A poll must return quickly: its worker runs no other task until then.";
+    assert_eq!(last.strip_prefix(first).unwrap_or(last), why);
+}
+
+#[test]
+fn finished_polls_that_only_the_machine_made_long_raise_nothing() {
+    // What they take over the limit is all of the delay, or a millisecond more.
+    check_turns([1, 18, 8], &[], "");
+    check_turns([4, 18, 32], &[], "");
+    check_turns([4, 99, 356], &[], "");
+    let delay = " 1 more poll may be so long only because the kernel did not run the worker. \
+               In the last 3.00 s the kernel did not run w0 for 84.0ms.";
+    let log = ["750 + warning long poll 18.0ms: app::write, 3 polls > 10ms"];
+    check_turns([1, 18, 7], &log, delay);
+}
+
+#[test]
+fn finished_polls_that_are_long_by_themselves_are_a_warning_on_a_busy_machine() {
+    let log = ["250 + warning long poll 40.0ms: app::write, 4 polls > 10ms"];
+    let why = " 12 more polls may be so long only because the kernel did not run the worker. \
+               In the last 3.00 s the kernel did not run w0 for 600ms.";
+    check_turns([5, 40, 50], &log, why);
+}
+
+#[test]
+fn finished_polls_that_the_machine_made_very_long_are_a_note() {
+    let log = [
+        "500 + note long poll 150ms: the kernel did not run the worker; app::write, 3 polls > 10ms",
+    ];
+    let why = " In the last 3.00 s the kernel did not run w0 for 1.68 s: more threads want to run than \
+               there are cores, or the process is at its CPU limit.";
+    check_turns([1, 150, 140], &log, why);
+}
+
+#[test]
+fn run_delay_explains_only_polls_that_were_there_then() {
+    // In the scan before the poll began, unless it was in progress at that scan.
+    let delayed_before = |in_progress: bool| {
+        move |stage: &mut SituationBuilder, ms: u64| {
+            turns(&Turn {
+                polls: u64::from(ms == 500) * 3,
+                each_ms: 150,
+                delay_ms: 0,
+            })(stage, ms);
+            let worker = &mut stage.situation.workers[0];
+            worker.run_delay_ns = Some(if ms == 0 { SECOND } else { 2 * SECOND });
+            let begun = OpenPoll {
+                since: START + 240 * MS,
+                ..OpenPoll::default()
+            };
+            worker.poll = (ms == 250 && in_progress).then_some(begun);
+        }
+    };
+    let (none, polls) = (
+        "long poll 150ms: the kernel did not run the worker; app::write, 3 polls > 10ms",
+        "long poll 150ms: app::write, 3 polls > 10ms",
+    );
+    check(
+        one_worker,
+        500,
+        delayed_before(true),
+        &[&format!("500 + note {none}")],
+    );
+    check(
+        one_worker,
+        500,
+        delayed_before(false),
+        &[&format!("500 + warning {polls}")],
+    );
+    // Of another worker, or the system tells none.
+    let elsewhere = |delay: Option<u64>| {
+        move |stage: &mut SituationBuilder, ms: u64| {
+            turns(&Turn {
+                polls: 3,
+                each_ms: 20,
+                delay_ms: 0,
+            })(stage, ms);
+            stage.situation.workers[0].run_delay_ns = delay;
+            stage.situation.workers[1].run_delay_ns = Some((ms + 250) * MS);
+        }
+    };
+    let two = |stage: &mut SituationBuilder| {
+        workers(stage, 2);
+        proc(stage);
+    };
+    let polls = "0 + warning long poll 20.0ms: app::write, 3 polls > 10ms";
+    check(two, 500, elsewhere(Some(0)), &[polls]);
+    check(two, 500, elsewhere(None), &[polls]);
 }
 
 #[test]

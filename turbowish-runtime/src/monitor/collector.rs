@@ -65,6 +65,7 @@ pub(crate) struct ThreadNow {
     pub(crate) polls: bool,
     /// Time of its last event, in ticks.
     pub(crate) latest: u64,
+    pub(crate) ledger: Arc<ThreadLedger>,
 }
 
 impl Collector {
@@ -229,6 +230,7 @@ impl Epoch {
                 origin: ledger.first_poll_origin(),
                 polls: ledger.polls.load(Relaxed),
                 latest: reading.latest,
+                ledger: Arc::clone(ledger),
             });
             readings.push((index, reading));
         }

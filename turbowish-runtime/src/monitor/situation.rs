@@ -10,6 +10,7 @@ mod event_rates;
 mod handoff;
 mod id_hash;
 mod interrupted;
+mod long_polls;
 mod proc;
 mod queue_time;
 mod resource;
@@ -46,6 +47,7 @@ pub(super) struct Scout {
     density: event_rates::Density,
     paces: proc::PollPaces,
     inside: queue_time::Inside,
+    long_polls: long_polls::SeenLongPolls,
 }
 
 /// Inputs of a situation.
@@ -108,6 +110,9 @@ impl Scout {
             .collect();
         self.inside.turn();
         mark_awaiting_calls(&mut tasks, &resources);
+        let procs = stage.procs(&mut self.paces);
+        let mut workers = stage.workers();
+        self.long_polls.look(stage, &procs, &mut workers);
         Situation {
             now: stage.ns(stage.assembly.now.at),
             unix_ns: unix_ns(),
@@ -116,8 +121,8 @@ impl Scout {
             roots: stage.roots(),
             streams: picked.clone().flat_map(|one| stage.streams(one)).collect(),
             ended: stage.ended(),
-            workers: stage.workers(),
-            procs: stage.procs(&mut self.paces),
+            workers,
+            procs,
             polled_after_end: stage.polled_after_end(),
             timers: stage.timers(),
             orders: stage.orders(),
@@ -314,6 +319,7 @@ impl SituationBuilder<'_> {
                 sleeps: os_id.is_some_and(os_thread::sleeps),
                 last_event: Some(self.ns(thread.latest)),
                 poll,
+                long_polls: Vec::new(),
             }
         });
         workers.collect()

@@ -7,8 +7,8 @@ use proptest::prelude::{Just, Strategy, any, prop_oneof};
 use turbowish_model::account::resource::{Kind, Role};
 use turbowish_model::diagnose::situation::{
     End, Ended, ForcedYields, FutureRef, HandoffCandidate, HoldingTask, IntendingTask, LockOrder,
-    Node, NodeKind, NodeWake, OpenPoll, PollsAfterEnd, Proc, Resource, ResourceFlow, RootTasks,
-    Site, Situation, Source, StreamFutures, Strength, Taken, Task, TaskKind, TimerWaits,
+    LongPolls, Node, NodeKind, NodeWake, OpenPoll, PollsAfterEnd, Proc, Resource, ResourceFlow,
+    RootTasks, Site, Situation, Source, StreamFutures, Strength, Taken, Task, TaskKind, TimerWaits,
     WaitingTask, Wakes, WorkerThread,
 };
 use turbowish_model::snapshot::{Place, Spot, TaskState};
@@ -299,10 +299,10 @@ fn worker() -> impl Strategy<Value = WorkerThread> {
         option::of(poll),
         option::of(number()),
         (option::of(number()), any::<bool>()),
-        option::of(number()),
+        (option::of(number()), vec(long_polls(), 0..3)),
     );
     worker.prop_map(
-        |(n, poll, run_delay_ns, (cpu_ns, sleeps), last_event)| WorkerThread {
+        |(n, poll, run_delay_ns, (cpu_ns, sleeps), (last_event, long_polls))| WorkerThread {
             id: n,
             name: format!("w{n}"),
             thread: "tokio-rt-worker".to_owned(),
@@ -311,8 +311,17 @@ fn worker() -> impl Strategy<Value = WorkerThread> {
             sleeps,
             last_event,
             poll,
+            long_polls,
         },
     )
+}
+
+fn long_polls() -> impl Strategy<Value = LongPolls> {
+    (0..4, number(), number()).prop_map(|(n, polls, least_ns)| LongPolls {
+        proc: format!("app::p{n}"),
+        polls,
+        least_ns,
+    })
 }
 
 fn proc() -> impl Strategy<Value = Proc> {

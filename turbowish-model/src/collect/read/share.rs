@@ -18,6 +18,11 @@ pub(super) const POLLS: [Word; 4] = [
 /// Words with the duration of these polls.
 const HOLDS: [Word; 4] = [Word::Hold, Word::OnlyHold, Word::LastHold, Word::FirstHold];
 
+/// Histograms of the exclusive time of polls. In a span only the innermost level has some, and the
+/// row is that level's.
+pub(super) const EXCLUSIVE: [Shared; 4] =
+    [Shared::Single, Shared::Leaf, Shared::Running, Shared::Span];
+
 /// One level of a span.
 #[derive(Clone, Copy)]
 pub(super) struct Level {

@@ -58,6 +58,7 @@ impl Detector {
 
     /// Processes the next situation. Returns the active alerts, worst first.
     pub fn scan(&mut self, situation: &Situation) -> Vec<Alert> {
+        self.memory.count_preempted(situation, &self.limits);
         let scan = Scan::new(situation, &self.limits, &self.memory);
         let mut found = Vec::new();
         for rule in rules::ALL {

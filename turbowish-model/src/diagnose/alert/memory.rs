@@ -3,6 +3,7 @@
 
 mod counts;
 mod growth;
+mod preempted;
 mod processor;
 mod run_delay;
 mod timers;
@@ -13,6 +14,7 @@ use alloc::vec::Vec;
 pub(super) use self::counts::TaskCounts;
 use self::counts::{ProcCounts, Rolling};
 pub(super) use self::growth::{Grown, TaskGrowth};
+use self::preempted::Preempted;
 pub(super) use self::processor::ProcessorTime;
 use self::processor::ProcessorTimes;
 use self::run_delay::RunDelays;
@@ -44,6 +46,7 @@ pub(super) struct Memory {
     resources: Map<u64, Channel>,
     pub(super) orders: Orders,
     pub(super) run_delays: RunDelays,
+    preempted: Preempted,
     pub(super) processor: ProcessorTimes,
     pub(super) timers: LateTimers,
     /// Tasks that wait while a long poll is in progress.
@@ -159,13 +162,17 @@ impl Memory {
     /// Activity of a proc in the last ten windows.
     pub(super) fn proc(&self, proc: &Proc) -> ProcCounts {
         let base = self.procs.get(&proc.path).map(|pace| pace.long.base(0).1);
-        ProcCounts::of(proc).since(base.unwrap_or_default())
+        self.counts(proc).since(base.unwrap_or_default())
     }
 
     /// Activity of a proc since the last situation.
     pub(super) fn proc_recently(&self, proc: &Proc) -> ProcCounts {
         let last = self.procs.get(&proc.path).map(|pace| pace.last);
-        ProcCounts::of(proc).since(last.unwrap_or_default())
+        self.counts(proc).since(last.unwrap_or_default())
+    }
+
+    fn counts(&self, proc: &Proc) -> ProcCounts {
+        ProcCounts::of(proc, self.preempted.polls(&proc.path))
     }
 
     /// Longest of the recent polls of a proc, at the last situation.
@@ -193,6 +200,13 @@ impl Memory {
             .get(&resource.id)
             .copied()
             .unwrap_or_default()
+    }
+
+    /// Counts the long polls of a situation that the machine explains. To be called before the
+    /// rules.
+    pub(super) fn count_preempted(&mut self, situation: &Situation, limits: &Limits) {
+        let limit = limits.get(Limit::LongPollWarn);
+        self.preempted.count(situation, &self.run_delays, limit);
     }
 
     /// Records a situation as the last one.
@@ -249,7 +263,7 @@ impl Memory {
 
     fn record_procs(&mut self, situation: &Situation, window: u64) {
         for proc in &situation.procs {
-            let counts = ProcCounts::of(proc);
+            let counts = self.counts(proc);
             let first = || ProcPace {
                 long: Rolling::new(situation.now, ProcCounts::default()),
                 last: ProcCounts::default(),

@@ -289,8 +289,9 @@ fn ended(situation: &Situation, poll: &OngoingPoll, seen: u64) -> Option<u64> {
         let is = |task: &&crate::diagnose::situation::Task| {
             task.id == id && task.polls == polls && task.state == TaskState::Waiting
         };
-        if let Some(task) = tasks.find(is).filter(|task| task.since >= seen) {
-            return Some(task.since);
+        // It began no other poll. The poll may have ended while that situation was read.
+        if let Some(task) = tasks.find(is).filter(|task| task.since >= poll.since) {
+            return Some(task.since.max(seen));
         }
     }
     let (root, began) = poll.root.as_ref()?;

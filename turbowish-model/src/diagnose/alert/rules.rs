@@ -12,6 +12,7 @@ pub(super) mod futurelock;
 pub(super) mod futures;
 pub(super) mod leaks;
 pub(super) mod locks;
+pub(super) mod machine;
 pub(super) mod open_polls;
 pub(super) mod order;
 pub(super) mod overload;

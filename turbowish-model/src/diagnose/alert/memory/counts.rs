@@ -76,13 +76,16 @@ pub(in crate::diagnose::alert) struct ProcCounts {
     pub(in crate::diagnose::alert) polls: u64,
     pub(in crate::diagnose::alert) spurious: u64,
     pub(in crate::diagnose::alert) slow: u64,
+    /// Those of the slow polls that may be slow only because their worker was not run.
+    pub(in crate::diagnose::alert) preempted: u64,
     /// Root polls that used up tokio's budget.
     pub(in crate::diagnose::alert) forced: u64,
 }
 
 impl ProcCounts {
-    pub(in crate::diagnose::alert) fn of(proc: &Proc) -> Self {
+    pub(in crate::diagnose::alert) fn of(proc: &Proc, preempted: u64) -> Self {
         Self {
+            preempted,
             forgotten: proc
                 .never_polled
                 .saturating_sub(proc.lost_races.unwrap_or(0)),
@@ -100,6 +103,7 @@ impl ProcCounts {
             polls: self.polls.saturating_sub(base.polls),
             spurious: self.spurious.saturating_sub(base.spurious),
             slow: self.slow.saturating_sub(base.slow),
+            preempted: self.preempted.saturating_sub(base.preempted),
             forced: self.forced.saturating_sub(base.forced),
         }
     }

@@ -45,6 +45,18 @@ impl RunDelays {
         within().unwrap_or(0)
     }
 
+    /// Longest run delay that the polls of a worker which ended since the last situation may have
+    /// had: the growth since then, or, if one of them was in progress then, since the last
+    /// situation without it. 0 if unknown.
+    pub(in crate::diagnose::alert) fn since_last(&self, worker: &WorkerThread) -> u64 {
+        let before = self.0.get(&worker.id).map_or(0, |known| {
+            let open = known.poll.map(|poll| poll.before);
+            open.unwrap_or(known.recent[0])
+        });
+        let now = worker.run_delay_ns.unwrap_or(0);
+        now.saturating_sub(before)
+    }
+
     /// Longest run delay of a worker in the last ten windows.
     pub(in crate::diagnose::alert) fn longest(&self, situation: &Situation) -> u64 {
         let workers = situation.workers.iter();

@@ -11,6 +11,7 @@ use crate::diagnose::alert::limits::Limit;
 use crate::diagnose::alert::memory::ProcessorTime;
 use crate::diagnose::alert::quantity::is_part;
 use crate::diagnose::alert::rules::doing::{self, Doing};
+use crate::diagnose::alert::rules::machine;
 use crate::diagnose::alert::table::PitfallRule;
 use crate::diagnose::alert::tense::{marked, tense};
 use crate::diagnose::alert::words::{self, time};
@@ -372,15 +373,6 @@ fn in_poll(mut finding: Finding, open: &Open<'_>) -> Finding {
     finding
 }
 
-/// Reason why a machine does not run a thread.
-const FOR_WANT_OF_CORES: &str = ": more threads [want|wanted] to run than there [are|were] cores, or the process [is|was] at its CPU limit";
-
-/// Fixes if the machine does not run a thread.
-const FOR_THE_MACHINE: [&str; 2] = [
-    "give the process more cores or a higher CPU limit, or take load off the machine",
-    "find what uses the cores: top; a CPU limit: nr_throttled in cpu.stat of the cgroup",
-];
-
 /// Adds how long the thread was on the processor, and how long the machine did not run it. If only
 /// that makes the poll so long, no change of the code is suggested.
 fn with_times(mut finding: Finding, open: &Open<'_>, limit: u64) -> Finding {
@@ -398,10 +390,7 @@ fn with_times(mut finding: Finding, open: &Open<'_>, limit: u64) -> Finding {
     let alert = &mut finding.alert;
     alert.why.push_str(&format!(" {told}"));
     if open.is_run_delay(limit) {
-        alert.severity = Severity::Note;
-        alert.summary = marked("the machine [does|did] not run a worker");
-        alert.why.push_str(&marked(FOR_WANT_OF_CORES));
-        alert.fixes = FOR_THE_MACHINE.map(String::from).into();
+        machine::blame(alert);
     }
     alert.why.push('.');
     finding

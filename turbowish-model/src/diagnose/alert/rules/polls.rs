@@ -9,9 +9,10 @@ use crate::diagnose::alert::finding::{Finding, Scan, Subject};
 use crate::diagnose::alert::limits::Limit;
 use crate::diagnose::alert::memory::LONG;
 use crate::diagnose::alert::quantity::{is_more, is_part};
+use crate::diagnose::alert::rules::machine;
 use crate::diagnose::alert::table::PitfallRule;
 use crate::diagnose::alert::words::{self, many, time};
-use crate::diagnose::situation::Task;
+use crate::diagnose::situation::{Proc, Task};
 use crate::snapshot::TaskState;
 use crate::snapshot::alert::Severity;
 use crate::snapshot::pitfall::Pitfall;
@@ -31,7 +32,7 @@ pub(in crate::diagnose::alert) const LONG_POLL: PitfallRule = PitfallRule {
         Limit::LongPollShare,
         Limit::LongPollAlert,
     ],
-    also: "An alert if one takes 100ms (long_poll.alert).",
+    also: "An alert if one takes 100ms (long_poll.alert), a note if only the machine makes it so long.",
     ..PitfallRule::new(Pitfall::LongPoll)
 };
 
@@ -62,59 +63,93 @@ pub(in crate::diagnose::alert) const STARVATION: PitfallRule = PitfallRule {
 
 /// Procs with long polls.
 pub(in crate::diagnose::alert) fn long_polls(scan: &Scan<'_>, found: &mut Vec<Finding>) {
-    let (warn, alert) = (
-        scan.limit(Limit::LongPollWarn),
-        scan.limit(Limit::LongPollAlert),
-    );
     for proc in &scan.situation.procs {
         let counts = scan.memory.proc(proc);
-        let slow = counts.slow;
-        let worst = proc.longest_ns;
         // Of very many polls a few are long because their thread was not running.
         let share = scan.limit(Limit::LongPollShare);
-        let is_warning =
-            slow >= scan.limit(Limit::LongPollCount) && is_part(slow, counts.polls, share);
-        if !is_warning {
+        let is_many = |polls: u64| {
+            polls >= scan.limit(Limit::LongPollCount) && is_part(polls, counts.polls, share)
+        };
+        let own = counts.slow.saturating_sub(counts.preempted);
+        let finding = if is_many(own) {
+            slow_code(scan, proc, own, counts.slow - own)
+        } else if is_many(counts.slow) && proc.longest_ns >= scan.limit(Limit::LongPollAlert) {
+            slow_machine(scan, proc, counts.slow)
+        } else {
             continue;
-        }
+        };
         // An alert about a poll in progress is more precise.
         let known = Subject::Named(proc.path.clone());
         let open = |finding: &Finding| {
             finding.alert.pitfall == Pitfall::LongPoll && finding.subjects.contains(&known)
         };
-        if found.iter().any(open) {
-            continue;
+        if !found.iter().any(open) {
+            found.push(finding);
         }
-        let polls = if slow == 1 { "poll" } else { "polls" };
-        // `longest_ns` covers the last seconds only, which may not include the long poll.
-        let longest = match worst > warn {
-            true => format!(" {}", time(worst)),
-            false => String::new(),
-        };
-        let title = format!(
-            "long poll{longest}: {}, {} {polls} > {}",
-            proc.path,
-            units::count(slow),
-            words::threshold(warn)
-        );
-        let mut finding = Finding::undated(Pitfall::LongPoll, scan.now())
-            .of_proc(&proc.path)
-            .at(&proc.path, None)
-            .titled(title)
-            .summed("polls [take|took] too long")
-            .explained(&[("code", &proc.path)]);
-        // In which polls the run delay fell is unknown.
-        let delay = scan.memory.run_delays.longest(scan.situation);
-        if worst.saturating_sub(delay) >= alert {
-            finding.alert.severity = Severity::Alert;
-        }
-        finding.alert.why.extend(run_delay(scan));
-        found.push(finding);
     }
 }
 
-/// Text about the largest run delay of a worker, if it could explain one long poll. In which polls
-/// it fell is unknown.
+/// Polls that are long by themselves; `more` are not.
+fn slow_code(scan: &Scan<'_>, proc: &Proc, slow: u64, more: u64) -> Finding {
+    let (warn, worst) = (scan.limit(Limit::LongPollWarn), proc.longest_ns);
+    // `longest_ns` covers the last seconds only, which may not include the long poll.
+    let longest = match worst > warn {
+        true => format!(" {}", time(worst)),
+        false => String::new(),
+    };
+    let title = format!(
+        "long poll{longest}: {}, {} > {}",
+        proc.path,
+        many(slow, "poll"),
+        words::threshold(warn)
+    );
+    let mut finding = Finding::undated(Pitfall::LongPoll, scan.now())
+        .of_proc(&proc.path)
+        .at(&proc.path, None)
+        .titled(title)
+        .summed("polls [take|took] too long")
+        .explained(&[("code", &proc.path)]);
+    // In which polls the run delay fell is unknown.
+    let delay = scan.memory.run_delays.longest(scan.situation);
+    if worst.saturating_sub(delay) >= scan.limit(Limit::LongPollAlert) {
+        finding.alert.severity = Severity::Alert;
+    }
+    if more > 0 {
+        let more = many(more, "more poll");
+        let told =
+            format!(" {more} may be so long only because the kernel did not run the worker.");
+        finding.alert.why.push_str(&told);
+    }
+    if let Some(delay) = run_delay(scan) {
+        finding.alert.why.push_str(&format!("{delay}."));
+    }
+    finding
+}
+
+/// Polls that are long, as far as is known, only because the machine did not run their workers.
+fn slow_machine(scan: &Scan<'_>, proc: &Proc, slow: u64) -> Finding {
+    let warn = words::threshold(scan.limit(Limit::LongPollWarn));
+    let title = format!(
+        "long poll {}: the kernel did not run the worker; {}, {} > {warn}",
+        time(proc.longest_ns),
+        proc.path,
+        many(slow, "poll"),
+    );
+    let mut finding = Finding::undated(Pitfall::LongPoll, scan.now())
+        .of_proc(&proc.path)
+        .at(&proc.path, None)
+        .titled(title)
+        .explained(&[("code", &proc.path)]);
+    // The worker may have ended.
+    let told = run_delay(scan).unwrap_or_else(|| " The kernel did not run the worker".into());
+    finding.alert.why.push_str(&told);
+    machine::blame(&mut finding.alert);
+    finding.alert.why.push('.');
+    finding
+}
+
+/// Sentence about the largest run delay of a worker, if it could explain one long poll. In which
+/// polls it fell is unknown.
 fn run_delay(scan: &Scan<'_>) -> Option<String> {
     let workers = scan.situation.workers.iter();
     let delays = workers.filter_map(|worker| {
@@ -124,7 +159,7 @@ fn run_delay(scan: &Scan<'_>) -> Option<String> {
     let (delay, length, worker) = delays.max_by_key(|(delay, _, worker)| (*delay, worker.id))?;
     (delay >= scan.limit(Limit::LongPollWarn)).then(|| {
         format!(
-            " In the last {} the kernel did not run {} for {}.",
+            " In the last {} the kernel did not run {} for {}",
             time(length),
             worker.with_thread(),
             time(delay)
