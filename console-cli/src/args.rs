@@ -2,6 +2,7 @@
 
 mod ci;
 mod control;
+mod export;
 mod past;
 mod recover;
 mod suggested;
@@ -26,6 +27,8 @@ use self::ci::{CHECK_EXAMPLES, DIFF_EXAMPLES, TREE_EXAMPLES, WATCH_EXAMPLES};
 pub(crate) use self::ci::{CheckArgs, DiffArgs, ReportFormat, Share, TreeArgs, WatchArgs};
 use self::control::{DEBUG_EXAMPLES, PAUSE_EXAMPLES, RESUME_EXAMPLES};
 pub(crate) use self::control::{DebugArgs, DebuggerArgs, PauseArgs, TaskArgs};
+use self::export::EXPORT_EXAMPLES;
+pub(crate) use self::export::{ExportArgs, FormatArgs};
 use self::past::RECORD_EXAMPLES;
 pub(crate) use self::past::{AtArgs, PastArgs, RecordArgs};
 use self::recover::{RECOVER_EXAMPLES, SNAPSHOT_EXAMPLES};
@@ -109,6 +112,10 @@ pub(crate) enum Command {
     /// Write the states that a process keeps of its last minutes to a file
     #[command(after_help = SNAPSHOT_EXAMPLES)]
     Snapshot(SnapshotArgs),
+    /// Write the polls of a recording, or those that a process keeps, in the formats of other
+    /// programs
+    #[command(after_help = EXPORT_EXAMPLES)]
+    Export(ExportArgs),
     /// Compare two saved reports or recordings, and fail if a value got worse
     #[command(after_help = DIFF_EXAMPLES)]
     Diff(DiffArgs),

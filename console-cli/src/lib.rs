@@ -8,6 +8,7 @@ mod commands;
 mod demo;
 mod detail;
 mod explain;
+mod export;
 mod failure;
 mod footer;
 #[doc(hidden)]
@@ -51,6 +52,7 @@ pub fn main() -> ExitCode {
         Command::Watch(args) => watch::run(&args, token),
         Command::Record(args) => record::run(&args, token),
         Command::Snapshot(args) => snapshot::run(&args, token),
+        Command::Export(args) => commands::export::run(&args, token),
         Command::Diff(args) => diff::run(&args),
         Command::Pause(args) => pause::pause(&args, token),
         Command::Resume(args) => pause::resume(&args, token),

@@ -113,7 +113,7 @@ impl Moment {
     }
 
     /// In nanoseconds since 1970, of a recording from `begin` to `end`.
-    fn unix_ns(self, begin: u64, end: u64) -> Option<u64> {
+    pub(crate) fn unix_ns(self, begin: u64, end: u64) -> Option<u64> {
         match self {
             Self::BeforeEnd(ns) => end.checked_sub(ns),
             Self::AfterBegin(ns) => begin.checked_add(ns),
@@ -163,6 +163,18 @@ impl Recording {
     /// # Errors
     /// It cannot be read (target), is not a recording, or has no state (usage).
     pub(crate) fn open(name: &str) -> Result<Self, Failure> {
+        Ok(Self::read(name)?.with_states()?.told())
+    }
+
+    /// The same; it may have no state.
+    ///
+    /// # Errors
+    /// It cannot be read (target), or is not a recording (usage).
+    pub(crate) fn open_any(name: &str) -> Result<Self, Failure> {
+        Ok(Self::read(name)?.told())
+    }
+
+    fn read(name: &str) -> Result<Self, Failure> {
         let cannot = |cause: io::Error| Failure::target(format!("cannot read {name}: {cause}"));
         let file = File::open(name).map_err(cannot)?;
         if file.metadata().is_ok_and(|about| about.is_dir()) {
@@ -170,11 +182,18 @@ impl Recording {
         }
         let reader = Reader::open(Box::new(file) as Box<dyn Bytes>);
         let reader = reader.map_err(|fault| failed(name, fault))?;
-        let recording = Self::of(name.to_owned(), reader)?;
-        if let Some(told) = recording.damage() {
+        Ok(Self {
+            name: name.to_owned(),
+            reader,
+        })
+    }
+
+    /// Says what of it is damaged.
+    fn told(self) -> Self {
+        if let Some(told) = self.damage() {
             note(&told);
         }
-        Ok(recording)
+        self
     }
 
     /// A recording that was read from anywhere.
@@ -182,16 +201,24 @@ impl Recording {
     /// # Errors
     /// It has no state.
     pub(crate) fn of(name: String, reader: Reader<Box<dyn Bytes>>) -> Result<Self, Failure> {
-        let recording = Self { name, reader };
-        if recording.reader.states().is_empty() {
-            let what = recording.damage().unwrap_or_default();
-            let name = &recording.name;
+        Self { name, reader }.with_states()
+    }
+
+    fn with_states(self) -> Result<Self, Failure> {
+        if self.reader.states().is_empty() {
+            let what = self.damage().unwrap_or_default();
+            let name = &self.name;
             return Err(Failure::usage(match what.is_empty() {
                 true => format!("{name} has no state: it ended before the first one"),
                 false => format!("{what}; no state is left"),
             }));
         }
-        Ok(recording)
+        Ok(self)
+    }
+
+    /// What reads it.
+    pub(crate) fn into_reader(self) -> Reader<Box<dyn Bytes>> {
+        self.reader
     }
 
     /// What of it cannot be read, if anything.
@@ -416,7 +443,7 @@ fn counted(count: u64, what: &str) -> String {
 }
 
 /// The failure to read a recording of that name.
-fn failed(name: &str, fault: RecordingError) -> Failure {
+pub(crate) fn failed(name: &str, fault: RecordingError) -> Failure {
     match fault {
         RecordingError::Io(cause) => Failure::target(format!("cannot read {name}: {cause}")),
         fault => Failure::usage(format!("{name}: {fault}")),

@@ -3,7 +3,7 @@
 //! the console, know the difference.
 
 use std::io::Cursor;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use tokio::runtime::{Builder, Runtime};
 use turbowish_model::query::Query;
@@ -103,7 +103,7 @@ pub(crate) async fn snapshot(origin: Option<Origin>, query: &Query) -> Result<Sn
     let target = match origin {
         Some(Origin::Recorded(file, moment)) => return recorded(&file, moment, query),
         Some(Origin::Kept(target, moment)) => {
-            let recording = kept(target.as_ref()).await?;
+            let recording = kept(target.as_ref(), 0).await?;
             return shown(recording, Some(moment), query);
         }
         Some(Origin::Process(target)) => Some(target),
@@ -140,12 +140,12 @@ fn shown(
     Ok(answer.snapshot)
 }
 
-/// The states that a process keeps, without a file; without a target, of the only process.
+/// What a process keeps from an instant on, without a file; without a target, of the only process.
 ///
 /// # Errors
 /// The process cannot be reached, is of a version without a recorder, or keeps no state.
-pub(crate) async fn kept(target: Option<&Target>) -> Result<Recording, Failure> {
-    let (name, mut chunks) = past(target, 0).await?;
+pub(crate) async fn kept(target: Option<&Target>, from_unix_ns: u64) -> Result<Recording, Failure> {
+    let (name, mut chunks) = past(target, from_unix_ns).await?;
     let mut bytes = Vec::new();
     while let Some(chunk) = chunks.next().await {
         bytes.extend_from_slice(&chunk?);
@@ -157,6 +157,13 @@ pub(crate) async fn kept(target: Option<&Target>) -> Result<Recording, Failure> 
     let reader = Reader::of_chunks(input)
         .map_err(|fault| Failure::target(format!("cannot read the states of {name}: {fault}")))?;
     Recording::of(name, reader)
+}
+
+/// The instant so long ago, in nanoseconds since 1970; 0 stands for no bound.
+pub(crate) fn since(last: Option<Duration>) -> u64 {
+    let since = last.and_then(|last| SystemTime::now().checked_sub(last));
+    let since = since.and_then(|since| since.duration_since(UNIX_EPOCH).ok());
+    since.map_or(0, |since| u64::try_from(since.as_nanos()).unwrap_or(0))
 }
 
 /// The name of a process, and the chunks that it keeps from an instant on, in nanoseconds since

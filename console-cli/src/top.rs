@@ -39,7 +39,7 @@ pub(crate) fn run(args: &TopArgs, token: Option<&str>) -> Result<(), Failure> {
             Some(recorded(Recording::open(&file)?, moment, &query)?)
         }
         Some(Origin::Kept(target, moment)) => {
-            let kept = source::runtime()?.block_on(source::kept(target.as_ref()))?;
+            let kept = source::runtime()?.block_on(source::kept(target.as_ref(), 0))?;
             Some(recorded(kept, Some(moment), &query)?)
         }
         None => None,

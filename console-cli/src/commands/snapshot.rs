@@ -1,7 +1,6 @@
 //! `turbowish snapshot`: a file of the states that a process keeps.
 
 use std::io::Write;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use turbowish_model::snapshot::units;
 use turbowish_recording::FILE_HEADER;
@@ -28,11 +27,7 @@ pub(crate) fn run(args: &SnapshotArgs, token: Option<&str>) -> Result<(), Failur
 /// Writes the file as the states arrive. Returns the process's name and ID.
 async fn fetch(args: &SnapshotArgs, token: Option<&str>) -> Result<String, Failure> {
     let target = source::target(args.target.as_deref(), token)?;
-    let since = args
-        .last
-        .and_then(|last| SystemTime::now().checked_sub(last));
-    let since = since.and_then(|since| since.duration_since(UNIX_EPOCH).ok());
-    let from = since.map_or(0, |since| u64::try_from(since.as_nanos()).unwrap_or(0));
+    let from = source::since(args.last);
     let (name, mut chunks) = source::past(target.as_ref(), from).await?;
     // No file is made before there is something to write.
     let Some(first) = chunks.next().await else {

@@ -235,7 +235,7 @@ const REWIND: &str = "REWIND";
 
 /// Fetches the states that a process keeps, to be shown from the last one on.
 async fn kept(target: &Target, states: &Mutex<Option<States>>) -> Result<Past, String> {
-    let mut recording = match timeout(WHOLE_PATIENCE, source::kept(Some(target))).await {
+    let mut recording = match timeout(WHOLE_PATIENCE, source::kept(Some(target), 0)).await {
         Ok(Ok(recording)) => recording,
         Ok(Err(failure)) => return Err(failure.text()),
         Err(_) => return Err(format!("{target} does not answer")),

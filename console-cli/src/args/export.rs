@@ -1,0 +1,56 @@
+//! The command line of `export`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{ArgGroup, Args};
+
+use super::TARGET_OR_FILE;
+use super::ci::time;
+use crate::recording::Moment;
+
+pub(super) const EXPORT_EXAMPLES: &str = "\
+Examples:
+  turbowish export x.tw --chrome -o x.json
+                                          for ui.perfetto.dev or chrome://tracing
+  turbowish export kv --chrome -o kv.json --last 30s
+                                          what a process keeps of its last 30 s
+  turbowish export x.tw --chrome -o x.json --from 14:03:22 --to 14:03:25
+
+Only polls that were recorded are exported: those before the recording, and those that
+were overwritten before they could be copied, are missing. The last are told as lost.
+
+Exit codes: 0 success; 1 the file cannot be written; 2 wrong usage, or there are no polls;
+3 the target cannot be reached.";
+
+#[derive(Args, Debug)]
+#[command(group = ArgGroup::new("format").required(true))]
+pub(crate) struct ExportArgs {
+    #[arg(value_name = "PID|NAME|ADDR|FILE", help = TARGET_OR_FILE)]
+    pub(crate) target: Option<String>,
+    #[command(flatten)]
+    pub(crate) format: FormatArgs,
+    /// File to write
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) out: PathBuf,
+    /// Overwrite an existing file
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// First instant: -10s (before the end), +3s (after the beginning), 14:03:22 or RFC 3339
+    #[arg(long, value_name = "TIME", value_parser = Moment::parse, allow_hyphen_values = true)]
+    pub(crate) from: Option<Moment>,
+    /// Last instant, written in the same way
+    #[arg(long, value_name = "TIME", value_parser = Moment::parse, allow_hyphen_values = true)]
+    pub(crate) to: Option<Moment>,
+    /// Only the last TIME: the same as --from -TIME
+    #[arg(long, value_name = "TIME", value_parser = time, conflicts_with = "from")]
+    pub(crate) last: Option<Duration>,
+}
+
+/// Which format is written: one of them.
+#[derive(Args, Clone, Copy, Debug)]
+pub(crate) struct FormatArgs {
+    /// Trace events in JSON: a track for each thread, a slice for each poll, arrows for wakes
+    #[arg(long, group = "format")]
+    pub(crate) chrome: bool,
+}

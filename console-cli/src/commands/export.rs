@@ -1,0 +1,160 @@
+//! `turbowish export`: a recording, or what a process keeps, in the formats of other programs.
+
+use std::fs::{self, File};
+use std::io::{BufWriter, ErrorKind, Write};
+use std::path::Path;
+
+use turbowish_model::snapshot::units;
+
+use crate::args::{ExportArgs, FormatArgs, PastArgs};
+use crate::export::{self, ExportError, ExportRange, Labels, Survey, Timeline, Totals};
+use crate::failure::{Failure, note, print_lines};
+use crate::plain_text::local;
+use crate::recording::{self, Bytes, Moment, Recording};
+use crate::source::{self, Origin};
+
+/// Runs the command.
+///
+/// # Errors
+/// The target cannot be reached, has no polls in the range, or the file cannot be written.
+pub(crate) fn run(args: &ExportArgs, token: Option<&str>) -> Result<(), Failure> {
+    let recording = open(args, token)?;
+    let name = recording.name.clone();
+    let unreadable = |fault| recording::failed(&name, fault);
+    let survey = Survey::of(recording.into_reader()).map_err(unreadable)?;
+    if !survey.has_polls() {
+        return Err(Failure::usage(format!(
+            "{name} has no polls: a process keeps them with the feature `server`, and turbowish snapshot -o FILE.tw writes them"
+        )));
+    }
+    if survey.faults() > 0 {
+        let faults = survey.faults();
+        note(&format!("{name}: {faults} chunks of polls cannot be read"));
+    }
+    let range = range(args, survey.span(), &name)?;
+    let (timeline, labels) = survey.timeline(range).map_err(unreadable)?;
+    if timeline.threads().len() == 0 {
+        return Err(Failure::usage(format!(
+            "{name} has no polls from {} to {}",
+            local(range.from),
+            local(range.to)
+        )));
+    }
+    let mut export = Export {
+        name,
+        format: args.format,
+        timeline,
+        labels,
+    };
+    let totals = export.write(&args.out, args.force)?;
+    tell(totals, &args.out, range)
+}
+
+/// The recording, or what a process keeps.
+fn open(args: &ExportArgs, token: Option<&str>) -> Result<Recording, Failure> {
+    let origin = source::origin(args.target.as_deref(), &PastArgs::default(), token)?;
+    let target = match origin {
+        Some(Origin::Recorded(file, _)) => return Recording::open_any(&file),
+        Some(Origin::Process(target) | Origin::Kept(Some(target), _)) => Some(target),
+        Some(Origin::Kept(None, _)) | None => None,
+    };
+    let from = source::since(args.last);
+    source::runtime()?.block_on(source::kept(target.as_ref(), from))
+}
+
+/// The range that was asked for.
+fn range(args: &ExportArgs, span: Option<ExportRange>, name: &str) -> Result<ExportRange, Failure> {
+    let ExportRange { from, to } = span.unwrap_or(ExportRange { from: 0, to: 0 });
+    let last = args.last.map(|last| {
+        let last = u64::try_from(last.as_nanos()).unwrap_or(u64::MAX);
+        Moment::BeforeEnd(last)
+    });
+    let instant = |moment: Moment| moment.unix_ns(from, to);
+    // What is earlier than the beginning is the beginning.
+    let begin = args.from.or(last).map_or(Some(from), instant).unwrap_or(0);
+    let end = args.to.map_or(Some(to), instant).unwrap_or(0);
+    let asked = ExportRange {
+        from: begin.max(from),
+        to: end.min(to),
+    };
+    if asked.from > asked.to {
+        return Err(Failure::usage(format!(
+            "nothing of {name} is in that range: it begins at {} and ends at {}",
+            local(from),
+            local(to)
+        )));
+    }
+    Ok(asked)
+}
+
+/// What is written.
+struct Export {
+    name: String,
+    format: FormatArgs,
+    timeline: Timeline<Box<dyn Bytes>>,
+    labels: Labels,
+}
+
+impl Export {
+    /// Writes the file. One that could not be written to its end is removed.
+    fn write(&mut self, path: &Path, force: bool) -> Result<Totals, Failure> {
+        let file = recording::create(path, force).map_err(|cause| cannot_create(path, &cause))?;
+        let written = self.to(file);
+        if written.is_err() && path.is_file() {
+            // The failure itself is what is told.
+            let _ = fs::remove_file(path);
+        }
+        written.map_err(|fault| self.failed(path, fault))
+    }
+
+    fn to(&mut self, file: File) -> Result<Totals, ExportError> {
+        let mut out = BufWriter::new(file);
+        let Self {
+            timeline, labels, ..
+        } = self;
+        let totals = match self.format {
+            FormatArgs { chrome: _ } => export::chrome::write(timeline, labels, &mut out)?,
+        };
+        out.flush()?;
+        Ok(totals)
+    }
+
+    fn failed(&self, path: &Path, fault: ExportError) -> Failure {
+        match fault {
+            ExportError::Read(fault) => recording::failed(&self.name, fault),
+            ExportError::Write(cause) => {
+                Failure::local(&format!("cannot write {}", path.display()), &cause)
+            }
+        }
+    }
+}
+
+fn cannot_create(path: &Path, cause: &std::io::Error) -> Failure {
+    let name = path.display();
+    match cause.kind() {
+        ErrorKind::AlreadyExists => Failure::Local(format!(
+            "{name} exists; another name, or --force to overwrite it"
+        )),
+        _ => Failure::local(&format!("cannot create {name}"), cause),
+    }
+}
+
+/// `x.json: 61234 polls, 12 lost, 2026-11-24 03:55:47 .. 2026-11-24 03:56:46, 14MiB`
+fn tell(totals: Totals, path: &Path, range: ExportRange) -> Result<(), Failure> {
+    let bytes = path.metadata().map_or(0, |about| about.len());
+    if totals.overlaps > 0 {
+        let count = units::count(totals.overlaps);
+        note(&format!(
+            "{count} polls are left out, which overlap others of their thread: recordings were joined, or the clock was set back"
+        ));
+    }
+    print_lines(&[format!(
+        "{}: {} polls, {} lost, {} .. {}, {}",
+        path.display(),
+        units::count(totals.polls),
+        units::count(totals.lost),
+        local(range.from),
+        local(range.to),
+        units::bytes(bytes)
+    )])
+}

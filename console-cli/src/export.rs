@@ -1,0 +1,48 @@
+//! Exports: a recording in the formats of other programs. Each format is a function from a timeline
+//! to bytes; what was not recorded is in none of them.
+
+pub(crate) mod chrome;
+mod labels;
+mod recent;
+mod timeline;
+
+use std::fmt;
+use std::io;
+
+use turbowish_recording::RecordingError;
+
+pub(crate) use self::labels::Labels;
+pub(crate) use self::timeline::{ExportRange, Survey, Timeline, Totals};
+
+/// Why an export has failed.
+#[derive(Debug)]
+pub(crate) enum ExportError {
+    /// The recording cannot be read.
+    Read(RecordingError),
+    /// The output takes no bytes.
+    Write(io::Error),
+}
+
+impl fmt::Display for ExportError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Read(cause) => cause.fmt(f),
+            Self::Write(cause) => cause.fmt(f),
+        }
+    }
+}
+
+impl From<RecordingError> for ExportError {
+    fn from(cause: RecordingError) -> Self {
+        Self::Read(cause)
+    }
+}
+
+impl From<io::Error> for ExportError {
+    fn from(cause: io::Error) -> Self {
+        Self::Write(cause)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,345 @@
+//! Timeline: the polls of all threads, their losses and the marks of a recording, in the order of
+//! their beginnings. Of each thread, one chunk of polls is in memory.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+use std::io::{Read, Seek};
+use std::vec;
+
+use turbowish_recording::{PollEvent, Reader, RecordingError};
+
+use super::{ExportError, Labels};
+
+/// The most marks that are exported, the last ones.
+const MARKS: usize = 10_000;
+
+/// The instants that are exported, in nanoseconds since 1970; both are included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ExportRange {
+    pub(crate) from: u64,
+    pub(crate) to: u64,
+}
+
+impl ExportRange {
+    /// Whether a stretch of time has an instant of it.
+    const fn meets(self, from: u64, to: u64) -> bool {
+        from <= self.to && self.from <= to
+    }
+}
+
+/// Something on the timeline. Instants are in nanoseconds since 1970.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// A poll. Those of a thread follow one another.
+    Poll { thread: u32, poll: PollEvent },
+    /// So many polls of a thread were not recorded, between two that were.
+    Lost {
+        thread: u32,
+        polls: u64,
+        from: u64,
+        to: u64,
+    },
+    /// A mark.
+    Mark { at: u64, text: String },
+}
+
+impl Step {
+    /// When it begins.
+    const fn begin(&self) -> u64 {
+        match self {
+            Self::Poll { poll, .. } => poll.start_unix_ns,
+            Self::Lost { from, .. } => *from,
+            Self::Mark { at, .. } => *at,
+        }
+    }
+}
+
+/// A chunk of polls.
+#[derive(Clone, Copy, Debug)]
+struct Batch {
+    /// Its number in the recording.
+    nth: usize,
+    lost: u64,
+    begin: u64,
+    end: u64,
+}
+
+/// What a recording has, before a range of it is chosen.
+#[derive(Debug)]
+pub(crate) struct Survey<R> {
+    reader: Reader<R>,
+    threads: BTreeMap<u32, Vec<Batch>>,
+    /// Chunks of polls that cannot be read.
+    faults: u64,
+}
+
+/// What was exported.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Totals {
+    pub(crate) polls: u64,
+    pub(crate) lost: u64,
+    /// Polls that begin before the end of the thread's poll before them, and were left out:
+    /// recordings were joined, or the clock was set back.
+    pub(crate) overlaps: u64,
+}
+
+impl<R: Read + Seek> Survey<R> {
+    /// Looks through the chunks of polls.
+    pub(crate) fn of(mut reader: Reader<R>) -> Result<Self, RecordingError> {
+        let mut threads: BTreeMap<u32, Vec<Batch>> = BTreeMap::new();
+        let mut faults = 0;
+        for nth in 0..reader.polls().len() {
+            let at = reader.polls()[nth].at_unix_ns;
+            let batch = match reader.batch(nth) {
+                Ok(batch) => batch,
+                Err(RecordingError::Body { .. }) => {
+                    faults += 1;
+                    continue;
+                }
+                Err(other) => return Err(other),
+            };
+            let first = batch.polls.first().map_or(at, |poll| poll.start_unix_ns);
+            let last = batch.polls.last().map_or(at, PollEvent::end_unix_ns);
+            threads.entry(batch.thread).or_default().push(Batch {
+                nth,
+                lost: batch.lost,
+                begin: first,
+                end: last,
+            });
+        }
+        Ok(Self {
+            reader,
+            threads,
+            faults,
+        })
+    }
+
+    /// When the first and the last thing in it was. `None` if it is empty.
+    pub(crate) fn span(&self) -> Option<ExportRange> {
+        let batches = self.threads.values().flatten();
+        let polls = batches.flat_map(|batch| [batch.begin, batch.end]);
+        let states = self.reader.states().iter().map(|state| state.at_unix_ns);
+        let mut all = polls.chain(states);
+        let first = all.next()?;
+        Some(all.fold(
+            ExportRange {
+                from: first,
+                to: first,
+            },
+            |ExportRange { from, to }, at| ExportRange {
+                from: from.min(at),
+                to: to.max(at),
+            },
+        ))
+    }
+
+    /// Whether it has any poll.
+    pub(crate) fn has_polls(&self) -> bool {
+        !self.threads.is_empty()
+    }
+
+    /// Chunks of polls that cannot be read.
+    pub(crate) const fn faults(&self) -> u64 {
+        self.faults
+    }
+
+    /// The timeline of a range, and its names. Polls that reach into it are whole.
+    pub(crate) fn timeline(
+        mut self,
+        range: ExportRange,
+    ) -> Result<(Timeline<R>, Labels), RecordingError> {
+        let (names, _) = self.reader.names()?;
+        let mut labels = Labels::new(names);
+        let mut tasks = Vec::new();
+        for nth in 0..self.reader.states().len() {
+            let at = self.reader.states()[nth].at_unix_ns;
+            // A task keeps its name: those of all states are of use.
+            match self.reader.snapshot(nth) {
+                Ok(state) => {
+                    labels.add(&state);
+                    if range.meets(at, at) {
+                        tasks.push((at, state.tasks.total));
+                    }
+                }
+                Err(RecordingError::Body { .. }) => {}
+                Err(other) => return Err(other),
+            }
+        }
+        let marks = self.marks(range)?;
+        let is_over = |batch: &Batch| !range.meets(batch.begin, batch.end);
+        for batches in self.threads.values_mut() {
+            // Before the first one, nothing is known to be lost in the range.
+            batches.retain(|batch| !is_over(batch));
+        }
+        self.threads.retain(|_, batches| !batches.is_empty());
+        let begins = self.threads.values().flatten().map(|batch| batch.begin);
+        let begin = begins.chain([range.from]).min().unwrap_or(range.from);
+        let timeline = Timeline {
+            reader: self.reader,
+            threads: self.threads,
+            range: ExportRange {
+                from: begin,
+                ..range
+            },
+            asked: range,
+            marks,
+            tasks,
+        };
+        Ok((timeline, labels))
+    }
+
+    fn marks(&mut self, range: ExportRange) -> Result<Vec<(u64, String)>, RecordingError> {
+        let all = self.reader.marks().len();
+        let mut marks = Vec::new();
+        for nth in (0..all).rev() {
+            let at = self.reader.marks()[nth].at_unix_ns;
+            if !range.meets(at, at) || marks.len() == MARKS {
+                continue;
+            }
+            match self.reader.mark(nth) {
+                Ok(text) => marks.push((at, text)),
+                Err(RecordingError::Body { .. }) => {}
+                Err(other) => return Err(other),
+            }
+        }
+        marks.sort();
+        Ok(marks)
+    }
+}
+
+/// A range of a recording.
+#[derive(Debug)]
+pub(crate) struct Timeline<R> {
+    reader: Reader<R>,
+    threads: BTreeMap<u32, Vec<Batch>>,
+    /// From the first poll that reaches into the range on.
+    range: ExportRange,
+    asked: ExportRange,
+    marks: Vec<(u64, String)>,
+    tasks: Vec<(u64, u64)>,
+}
+
+impl<R: Read + Seek> Timeline<R> {
+    /// The instant from which exports count: nothing begins before it.
+    pub(crate) const fn begin(&self) -> u64 {
+        self.range.from
+    }
+
+    /// The numbers of the threads that have polls, ascending.
+    pub(crate) fn threads(&self) -> impl ExactSizeIterator<Item = u32> {
+        self.threads.keys().copied()
+    }
+
+    /// Number of tasks at the instants of the states.
+    pub(crate) fn tasks(&self) -> &[(u64, u64)] {
+        &self.tasks
+    }
+
+    /// Takes everything in the order of the beginnings; several times, if that is needed.
+    pub(crate) fn each(
+        &mut self,
+        mut take: impl FnMut(Step) -> Result<(), ExportError>,
+    ) -> Result<Totals, ExportError> {
+        let mut totals = Totals::default();
+        let mut marks = self.marks.clone().into_iter().peekable();
+        let mut cursors: Vec<Cursor> = Vec::new();
+        for (thread, batches) in &self.threads {
+            cursors.push(Cursor::new(*thread, batches.clone(), self.range.from));
+        }
+        let mut heads = BinaryHeap::new();
+        for (nth, cursor) in cursors.iter_mut().enumerate() {
+            cursor.advance(&mut self.reader, self.asked, &mut totals)?;
+            heads.extend(cursor.head(nth));
+        }
+        while let Some(Reverse((begin, nth))) = heads.pop() {
+            while let Some((at, text)) = marks.next_if(|(at, _)| *at < begin) {
+                take(Step::Mark { at, text })?;
+            }
+            let cursor = &mut cursors[nth];
+            if let Some(step) = cursor.next.take() {
+                match &step {
+                    Step::Poll { .. } => totals.polls += 1,
+                    Step::Lost { polls, .. } => totals.lost += polls,
+                    Step::Mark { .. } => {}
+                }
+                take(step)?;
+            }
+            cursor.advance(&mut self.reader, self.asked, &mut totals)?;
+            heads.extend(cursor.head(nth));
+        }
+        for (at, text) in marks {
+            take(Step::Mark { at, text })?;
+        }
+        Ok(totals)
+    }
+}
+
+/// How far a thread is.
+struct Cursor {
+    thread: u32,
+    batches: vec::IntoIter<Batch>,
+    polls: vec::IntoIter<PollEvent>,
+    next: Option<Step>,
+    /// End of the last step.
+    until: u64,
+}
+
+impl Cursor {
+    fn new(thread: u32, batches: Vec<Batch>, begin: u64) -> Self {
+        Self {
+            thread,
+            batches: batches.into_iter(),
+            polls: Vec::new().into_iter(),
+            next: None,
+            until: begin,
+        }
+    }
+
+    fn head(&self, nth: usize) -> Option<Reverse<(u64, usize)>> {
+        Some(Reverse((self.next.as_ref()?.begin(), nth)))
+    }
+
+    /// Finds the next step.
+    fn advance<R: Read + Seek>(
+        &mut self,
+        reader: &mut Reader<R>,
+        range: ExportRange,
+        totals: &mut Totals,
+    ) -> Result<(), RecordingError> {
+        loop {
+            for poll in self.polls.by_ref() {
+                if poll.start_unix_ns < self.until {
+                    totals.overlaps += 1;
+                    continue;
+                }
+                if range.meets(poll.start_unix_ns, poll.end_unix_ns()) {
+                    self.until = poll.end_unix_ns();
+                    self.next = Some(Step::Poll {
+                        thread: self.thread,
+                        poll,
+                    });
+                    return Ok(());
+                }
+            }
+            let Some(batch) = self.batches.next() else {
+                return Ok(());
+            };
+            self.polls = match reader.batch(batch.nth) {
+                Ok(read) => read.polls.into_iter(),
+                // It could be read before: the file has changed.
+                Err(fault) => return Err(fault),
+            };
+            let (from, to) = (self.until, batch.begin.max(self.until));
+            if batch.lost > 0 {
+                self.until = to;
+                self.next = Some(Step::Lost {
+                    thread: self.thread,
+                    polls: batch.lost,
+                    from,
+                    to,
+                });
+                return Ok(());
+            }
+        }
+    }
+}
