@@ -3,6 +3,7 @@
 mod ci;
 mod control;
 mod export;
+mod history;
 mod past;
 mod recover;
 mod suggested;
@@ -29,6 +30,8 @@ use self::control::{DEBUG_EXAMPLES, PAUSE_EXAMPLES, RESUME_EXAMPLES};
 pub(crate) use self::control::{DebugArgs, DebuggerArgs, PauseArgs, TaskArgs};
 use self::export::EXPORT_EXAMPLES;
 pub(crate) use self::export::{ExportArgs, FormatArgs};
+use self::history::HISTORY_EXAMPLES;
+pub(crate) use self::history::{HistoryArgs, HistoryFilter};
 use self::past::RECORD_EXAMPLES;
 pub(crate) use self::past::{AtArgs, PastArgs, RecordArgs};
 use self::recover::{RECOVER_EXAMPLES, SNAPSHOT_EXAMPLES};
@@ -112,6 +115,9 @@ pub(crate) enum Command {
     /// Write the states that a process keeps of its last minutes to a file
     #[command(after_help = SNAPSHOT_EXAMPLES)]
     Snapshot(SnapshotArgs),
+    /// Print what tasks did, poll by poll: who woke them, what they waited for and held
+    #[command(after_help = HISTORY_EXAMPLES)]
+    History(HistoryArgs),
     /// Write the polls of a recording, or those that a process keeps, in the formats of other
     /// programs
     #[command(after_help = EXPORT_EXAMPLES)]

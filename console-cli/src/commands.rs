@@ -4,6 +4,7 @@ pub(crate) mod check;
 pub(crate) mod debug;
 pub(crate) mod diff;
 pub(crate) mod export;
+pub(crate) mod history;
 pub(crate) mod pause;
 pub(crate) mod ps;
 pub(crate) mod query;

@@ -12,7 +12,7 @@ use std::io;
 use turbowish_recording::RecordingError;
 
 pub(crate) use self::labels::Labels;
-pub(crate) use self::timeline::{ExportRange, Survey, Timeline, Totals};
+pub(crate) use self::timeline::{ExportRange, Step, Survey, Timeline, Totals};
 
 /// Why an export has failed.
 #[derive(Debug)]
@@ -45,4 +45,4 @@ impl From<io::Error> for ExportError {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

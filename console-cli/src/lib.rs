@@ -53,6 +53,7 @@ pub fn main() -> ExitCode {
         Command::Record(args) => record::run(&args, token),
         Command::Snapshot(args) => snapshot::run(&args, token),
         Command::Export(args) => commands::export::run(&args, token),
+        Command::History(args) => commands::history::run(&args, token),
         Command::Diff(args) => diff::run(&args),
         Command::Pause(args) => pause::pause(&args, token),
         Command::Resume(args) => pause::resume(&args, token),

@@ -159,6 +159,19 @@ pub(crate) async fn kept(target: Option<&Target>, from_unix_ns: u64) -> Result<R
     Recording::of(name, reader)
 }
 
+/// A recording, or what a process keeps from an instant on; without an origin, the only process.
+///
+/// # Errors
+/// It cannot be read or reached, or the process keeps nothing.
+pub(crate) fn whole(origin: Option<Origin>, from_unix_ns: u64) -> Result<Recording, Failure> {
+    let target = match origin {
+        Some(Origin::Recorded(file, _)) => return Recording::open_any(&file),
+        Some(Origin::Process(target) | Origin::Kept(Some(target), _)) => Some(target),
+        Some(Origin::Kept(None, _)) | None => None,
+    };
+    runtime()?.block_on(kept(target.as_ref(), from_unix_ns))
+}
+
 /// The instant so long ago, in nanoseconds since 1970; 0 stands for no bound.
 pub(crate) fn since(last: Option<Duration>) -> u64 {
     let since = last.and_then(|last| SystemTime::now().checked_sub(last));

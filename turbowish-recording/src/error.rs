@@ -102,6 +102,7 @@ impl fmt::Display for BodyFault {
             }
             Self::Text => f.write_str("it is not text"),
             Self::Polls => f.write_str("it is not a list of polls"),
+            Self::Events => f.write_str("it is not a list of events"),
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::export::{self, ExportError, ExportRange, Labels, Survey, Timeline, To
 use crate::failure::{Failure, note, print_lines};
 use crate::plain_text::local;
 use crate::recording::{self, Bytes, Moment, Recording};
-use crate::source::{self, Origin};
+use crate::source;
 
 /// Runs the command.
 ///
@@ -53,13 +53,7 @@ pub(crate) fn run(args: &ExportArgs, token: Option<&str>) -> Result<(), Failure>
 /// The recording, or what a process keeps.
 fn open(args: &ExportArgs, token: Option<&str>) -> Result<Recording, Failure> {
     let origin = source::origin(args.target.as_deref(), &PastArgs::default(), token)?;
-    let target = match origin {
-        Some(Origin::Recorded(file, _)) => return Recording::open_any(&file),
-        Some(Origin::Process(target) | Origin::Kept(Some(target), _)) => Some(target),
-        Some(Origin::Kept(None, _)) | None => None,
-    };
-    let from = source::since(args.last);
-    source::runtime()?.block_on(source::kept(target.as_ref(), from))
+    source::whole(origin, source::since(args.last))
 }
 
 /// The range that was asked for.

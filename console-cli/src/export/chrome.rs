@@ -10,7 +10,7 @@ use std::io::{Read, Seek, Write};
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 use turbowish_model::account::poll_ring::PollOutcome;
-use turbowish_recording::PollEvent;
+use turbowish_recording::{PollEvent, ThreadEvent, ThreadEventKind};
 
 use super::recent::RecentPolls;
 use super::timeline::{Step, Totals};
@@ -33,6 +33,7 @@ pub(crate) fn write<R: Read + Seek>(
         pid: labels.pid().max(1),
         recent: RecentPolls::default(),
         flows: 0,
+        spans: 0,
     };
     events.head(timeline)?;
     let totals = timeline.each(|step| events.step(&step))?;
@@ -57,6 +58,8 @@ struct Events<'a> {
     recent: RecentPolls,
     /// Number of flows so far.
     flows: u64,
+    /// Number of waits and holds so far.
+    spans: u64,
 }
 
 /// A thread as a viewer numbers it: 0 stands for an idle processor there.
@@ -124,6 +127,7 @@ impl Events<'_> {
                 let args = json!({"polls": polls});
                 self.slice("lost", *thread, (*from, to - from), &name, &args)
             }
+            Step::Event { thread, event } => self.event(*thread, event),
             Step::Mark { at, text } => {
                 let (pid, ts, name) = (self.pid, self.ts(*at), json!(text));
                 write!(
@@ -133,6 +137,42 @@ impl Events<'_> {
                 Ok(())
             }
         }
+    }
+
+    /// A span beside the threads for a wait or a hold, by resource; else an instant of the thread.
+    fn event(&mut self, thread: u32, event: &ThreadEvent) -> Result<(), ExportError> {
+        let (category, span) = match event.kind {
+            ThreadEventKind::Waited(span) => ("wait", span),
+            ThreadEventKind::GaveUp(span) => ("gave up", span),
+            ThreadEventKind::Held(span) => ("hold", span),
+            ThreadEventKind::User { site, values } => {
+                let (name, pairs) = self.labels.event(site, &values);
+                let pairs = pairs.into_iter().map(|(key, value)| (key, json!(value)));
+                let args = Value::Object(pairs.collect());
+                let (pid, tid, ts) = (self.pid, tid(thread), self.ts(event.at_unix_ns));
+                let name = json!(name);
+                write!(
+                    self.out,
+                    ",\n{{\"ph\":\"i\",\"s\":\"t\",\"cat\":\"event\",\"name\":{name},\"pid\":{pid},\"tid\":{tid},\"ts\":{ts},\"args\":{args}}}"
+                )?;
+                return Ok(());
+            }
+        };
+        self.spans += 1;
+        let (id, pid) = (self.spans, self.pid);
+        let task = self.labels.task(event.task);
+        let resource = self.labels.resource(span.resource);
+        let name = json!(format!("{category} {resource}: {task}"));
+        let args = json!({"task": task, "role": span.role.word(), "amount": span.amount});
+        let begin = event.at_unix_ns.saturating_sub(span.duration_ns);
+        for (phase, at) in [("b", begin), ("e", event.at_unix_ns)] {
+            let ts = self.ts(at);
+            write!(
+                self.out,
+                ",\n{{\"ph\":\"{phase}\",\"cat\":\"{category}\",\"id\":{id},\"name\":{name},\"pid\":{pid},\"tid\":0,\"ts\":{ts},\"args\":{args}}}"
+            )?;
+        }
+        Ok(())
     }
 
     fn slice(

@@ -18,6 +18,7 @@ pub(crate) const SEVERAL: &str = "[several awaits]";
 pub(crate) struct Labels {
     names: Names,
     tasks: HashMap<u64, String>,
+    resources: HashMap<u64, String>,
     process: Process,
 }
 
@@ -42,6 +43,10 @@ impl Labels {
     pub(super) fn add(&mut self, state: &Snapshot) {
         for row in &state.tasks.rows {
             self.tasks.entry(row.id).or_insert_with(|| clean(&row.name));
+        }
+        for row in &state.resources.rows {
+            let known = self.resources.entry(row.id);
+            known.or_insert_with(|| clean(&row.name));
         }
         if !state.process.name.is_empty() {
             self.process = state.process.clone();
@@ -73,6 +78,24 @@ impl Labels {
             (_, Some(name)) => name.clone(),
             _ => format!("{}-{}", last_word(&self.root(id)), meta(id).ordinal()),
         }
+    }
+
+    /// `mutex db`, else `resource 17`: those of no state have no name here.
+    pub(crate) fn resource(&self, id: u64) -> String {
+        let known = self.resources.get(&id).cloned();
+        known.unwrap_or_else(|| format!("resource {id}"))
+    }
+
+    /// The name of an event of the program's own, and its numbers with their names.
+    pub(crate) fn event(&self, site: u32, values: &[i64]) -> (String, Vec<(String, i64)>) {
+        let Some(known) = self.names.event(site) else {
+            return (UNKNOWN.to_owned(), Vec::new());
+        };
+        let keys = known.keys.iter().map(|key| clean(key));
+        (
+            clean(&known.name),
+            keys.zip(values.iter().copied()).collect(),
+        )
     }
 
     /// The function of a task's root.

@@ -18,14 +18,14 @@ use super::{ExportError, ExportRange, Labels, Survey, Timeline, chrome};
 type Bytes = Cursor<Vec<u8>>;
 
 /// 2026-11-20 17:04:31 UTC.
-const AT: u64 = 1_795_194_271 * SECOND;
+pub(crate) const AT: u64 = 1_795_194_271 * SECOND;
 
 const SERVE: u32 = 1;
 const HANDLE: u32 = 2;
 const TICK: u32 = 3;
 
 /// A connection's task, which a state names; another one, and a task that wakes both.
-const CONN: u64 = TaskMeta::new(SERVE, 1, 0, 0).id;
+pub(crate) const CONN: u64 = TaskMeta::new(SERVE, 1, 0, 0).id;
 const SECOND_CONN: u64 = TaskMeta::new(SERVE, 2, 0, 0).id;
 const TICKER: u64 = TaskMeta::new(TICK, 1, 0, 0).id;
 
@@ -120,7 +120,7 @@ fn batches() -> Vec<(u32, u64, Vec<PollEvent>)> {
     ]
 }
 
-fn bytes() -> Vec<u8> {
+pub(crate) fn bytes() -> Vec<u8> {
     let mut writer = Writer::begin(Vec::new(), Compression::Deflate).unwrap();
     writer.body(ChunkKind::Names, AT, &names().0).unwrap();
     let row = TaskRow {
@@ -187,6 +187,7 @@ fn steps(timeline: &mut Timeline<Bytes>) -> (Vec<String>, Totals) {
                 from,
                 to,
             } => format!("{thread} lost {polls} {} {}", from - AT, to - AT),
+            Step::Event { thread, event } => format!("{thread} {:?}", event.kind),
             Step::Mark { at, text } => format!("{} {text}", at - AT),
         });
         Ok(())

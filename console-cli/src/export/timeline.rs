@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 use std::io::{Read, Seek};
 use std::vec;
 
-use turbowish_recording::{PollEvent, Reader, RecordingError};
+use turbowish_recording::{PollEvent, Reader, RecordingError, ThreadEvent, ThreadEventKind};
 
 use super::{ExportError, Labels};
 
@@ -39,6 +39,8 @@ pub(crate) enum Step {
         from: u64,
         to: u64,
     },
+    /// A long wait, a long hold, or an event of the program's own.
+    Event { thread: u32, event: ThreadEvent },
     /// A mark.
     Mark { at: u64, text: String },
 }
@@ -49,8 +51,19 @@ impl Step {
         match self {
             Self::Poll { poll, .. } => poll.start_unix_ns,
             Self::Lost { from, .. } => *from,
+            Self::Event { event, .. } => event_begin(event),
             Self::Mark { at, .. } => *at,
         }
+    }
+}
+
+/// When an event began: one has its duration when it ends.
+const fn event_begin(event: &ThreadEvent) -> u64 {
+    match event.kind {
+        ThreadEventKind::Waited(span)
+        | ThreadEventKind::GaveUp(span)
+        | ThreadEventKind::Held(span) => event.at_unix_ns.saturating_sub(span.duration_ns),
+        ThreadEventKind::User { .. } => event.at_unix_ns,
     }
 }
 
@@ -165,7 +178,9 @@ impl<R: Read + Seek> Survey<R> {
                 Err(other) => return Err(other),
             }
         }
-        let marks = self.marks(range)?;
+        let mut others = self.marks(range)?;
+        self.events(range, &mut others)?;
+        others.sort_by_key(Step::begin);
         let is_over = |batch: &Batch| !range.meets(batch.begin, batch.end);
         for batches in self.threads.values_mut() {
             // Before the first one, nothing is known to be lost in the range.
@@ -173,6 +188,7 @@ impl<R: Read + Seek> Survey<R> {
         }
         self.threads.retain(|_, batches| !batches.is_empty());
         let begins = self.threads.values().flatten().map(|batch| batch.begin);
+        let begins = begins.chain(others.iter().map(Step::begin));
         let begin = begins.chain([range.from]).min().unwrap_or(range.from);
         let timeline = Timeline {
             reader: self.reader,
@@ -182,13 +198,32 @@ impl<R: Read + Seek> Survey<R> {
                 ..range
             },
             asked: range,
-            marks,
+            others,
             tasks,
         };
         Ok((timeline, labels))
     }
 
-    fn marks(&mut self, range: ExportRange) -> Result<Vec<(u64, String)>, RecordingError> {
+    /// Adds the events of a range. Those that reach into it are whole.
+    fn events(&mut self, range: ExportRange, to: &mut Vec<Step>) -> Result<(), RecordingError> {
+        for nth in 0..self.reader.events().len() {
+            let batch = match self.reader.event_batch(nth) {
+                Ok(batch) => batch,
+                Err(RecordingError::Body { .. }) => {
+                    self.faults += 1;
+                    continue;
+                }
+                Err(other) => return Err(other),
+            };
+            let thread = batch.thread;
+            let events = batch.events.into_iter();
+            let inside = events.filter(|event| range.meets(event_begin(event), event.at_unix_ns));
+            to.extend(inside.map(|event| Step::Event { thread, event }));
+        }
+        Ok(())
+    }
+
+    fn marks(&mut self, range: ExportRange) -> Result<Vec<Step>, RecordingError> {
         let all = self.reader.marks().len();
         let mut marks = Vec::new();
         for nth in (0..all).rev() {
@@ -197,12 +232,13 @@ impl<R: Read + Seek> Survey<R> {
                 continue;
             }
             match self.reader.mark(nth) {
-                Ok(text) => marks.push((at, text)),
+                Ok(text) => marks.push(Step::Mark { at, text }),
                 Err(RecordingError::Body { .. }) => {}
                 Err(other) => return Err(other),
             }
         }
-        marks.sort();
+        // Those of one instant are in their order.
+        marks.reverse();
         Ok(marks)
     }
 }
@@ -215,7 +251,8 @@ pub(crate) struct Timeline<R> {
     /// From the first poll that reaches into the range on.
     range: ExportRange,
     asked: ExportRange,
-    marks: Vec<(u64, String)>,
+    /// What is no poll, in the order of the beginnings.
+    others: Vec<Step>,
     tasks: Vec<(u64, u64)>,
 }
 
@@ -241,7 +278,7 @@ impl<R: Read + Seek> Timeline<R> {
         mut take: impl FnMut(Step) -> Result<(), ExportError>,
     ) -> Result<Totals, ExportError> {
         let mut totals = Totals::default();
-        let mut marks = self.marks.clone().into_iter().peekable();
+        let mut others = self.others.clone().into_iter().peekable();
         let mut cursors: Vec<Cursor> = Vec::new();
         for (thread, batches) in &self.threads {
             cursors.push(Cursor::new(*thread, batches.clone(), self.range.from));
@@ -252,24 +289,22 @@ impl<R: Read + Seek> Timeline<R> {
             heads.extend(cursor.head(nth));
         }
         while let Some(Reverse((begin, nth))) = heads.pop() {
-            while let Some((at, text)) = marks.next_if(|(at, _)| *at < begin) {
-                take(Step::Mark { at, text })?;
+            while let Some(step) = others.next_if(|step| step.begin() < begin) {
+                take(step)?;
             }
             let cursor = &mut cursors[nth];
             if let Some(step) = cursor.next.take() {
                 match &step {
                     Step::Poll { .. } => totals.polls += 1,
                     Step::Lost { polls, .. } => totals.lost += polls,
-                    Step::Mark { .. } => {}
+                    Step::Event { .. } | Step::Mark { .. } => {}
                 }
                 take(step)?;
             }
             cursor.advance(&mut self.reader, self.asked, &mut totals)?;
             heads.extend(cursor.head(nth));
         }
-        for (at, text) in marks {
-            take(Step::Mark { at, text })?;
-        }
+        others.try_for_each(take)?;
         Ok(totals)
     }
 }

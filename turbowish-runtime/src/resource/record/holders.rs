@@ -95,7 +95,13 @@ impl Record {
         let role = self.exclusive_role().unwrap_or_default();
         if let Some(holder) = self.exclusive.last(role) {
             // What it held is cleared by now: all of the lock.
-            events::held(&self.ended(&Holder { amount: 1, ..holder }, now));
+            events::held(&self.ended(
+                &Holder {
+                    amount: 1,
+                    ..holder
+                },
+                now,
+            ));
         }
     }
 
