@@ -21,10 +21,12 @@
 mod chunk;
 #[cfg(feature = "read")]
 mod error;
+mod instants;
 mod names;
 mod polls;
 #[cfg(feature = "read")]
 mod reader;
+mod ring_file;
 #[cfg(feature = "read")]
 mod skim;
 mod varint;
@@ -37,10 +39,14 @@ pub use chunk::{
 };
 #[cfg(feature = "read")]
 pub use error::{BodyFault, RecordingError};
+pub use instants::ClockReading;
 pub use names::{AwaitName, CallName, NameEncoder, Names, ProcName};
 pub use polls::{PollBatch, PollEncoder, PollEvent, WakeupEvent, WokenBy};
 #[cfg(feature = "read")]
 pub use reader::Reader;
+#[cfg(feature = "read")]
+pub use ring_file::left::{LeftPolls, LeftRings};
+pub use ring_file::{MOST_RINGS, RING_HEADER_BYTES, RING_POLLS, ring_header, ring_span};
 #[cfg(feature = "read")]
 pub use skim::{Damage, LARGEST_INDEX, MarkEntry, PollsEntry, StateEntry};
 #[cfg(feature = "read")]
