@@ -1,14 +1,10 @@
 //! What the threads did, poll by poll, since the last time that the recorder asked.
 
-use std::sync::Arc;
-
 use turbowish_model::account::paths::Paths;
-use turbowish_model::account::poll_ring::{PollRecord, Wakeup};
 use turbowish_model::account::time::Scale;
-use turbowish_recording::{NameEncoder, PollEncoder, PollEvent, WakeupEvent, WokenBy};
+use turbowish_recording::{ClockReading, NameEncoder, PollEncoder};
 
 use super::super::unix_ns;
-use crate::hot::current::THREAD;
 use crate::hot::thread::{self, ThreadPolls};
 use crate::hot::{clock, proc, task};
 use crate::server::{NewPolls, PollChunk};
@@ -32,31 +28,11 @@ struct ThreadReader {
     until: u64,
 }
 
-/// Conversion of instants from ticks, at one reading of both clocks.
-#[derive(Clone, Copy)]
-struct Instants {
-    scale: Scale,
-    ticks: u64,
-    unix_ns: u64,
-}
-
-impl Instants {
-    fn unix_ns(self, ticks: u64) -> u64 {
-        let ago = self.scale.ns(self.ticks.saturating_sub(ticks));
-        self.unix_ns.saturating_sub(ago)
-    }
-}
-
 impl PollReader {
     /// Reads what is new.
     pub(super) fn read(&mut self, scale: Scale) -> NewPolls {
-        let begun = thread::take_polls();
         let mut names = NameEncoder::default();
-        for polls in &begun {
-            names.thread(polls.index, &polls.name);
-        }
-        self.threads
-            .extend(begun.into_iter().map(ThreadReader::new));
+        self.begin(&mut names);
         let mut new = NewPolls::default();
         self.threads.retain_mut(|thread| {
             // Looked at first: what it wrote before is then all there is.
@@ -64,25 +40,48 @@ impl PollReader {
             // After the polls that are read: a poll does not end later than now.
             let fill = thread.read(scale, is_over, &mut new.polls);
             new.fill_percent = new.fill_percent.max(fill);
+            if is_over {
+                thread.polls.give_back();
+            }
             !is_over
         });
+        new.clock = Some(now(scale));
         // After the polls: all their numbers are defined by now.
         self.name(&mut names);
         new.names = names.end();
         new
     }
 
+    /// Names of what is new.
+    pub(super) fn names(&mut self) -> Vec<u8> {
+        let mut names = NameEncoder::default();
+        self.begin(&mut names);
+        self.name(&mut names);
+        names.end()
+    }
+
+    /// Takes and names the threads that have begun.
+    fn begin(&mut self, names: &mut NameEncoder) {
+        for polls in thread::take_polls() {
+            names.thread(polls.index, &polls.name);
+            self.threads.push(ThreadReader::new(polls));
+        }
+    }
+
     /// Defines what was not named yet.
     fn name(&mut self, names: &mut NameEncoder) {
         let [procs, paths, chains] = &mut self.named;
-        let known = proc::all();
+        let known = match proc::count() {
+            same if same == *procs => Vec::new(),
+            _ => proc::all(),
+        };
         for (number, proc) in known.iter().enumerate().skip(*procs) {
             let place =
                 |site: &Option<proc::Site>| site.map(|site| (site.line, site.column, site.expr));
             let function = (&*proc.path, proc.file, proc.line);
             names.proc(number as u32, function, proc.sites.iter().map(place));
         }
-        *procs = known.len();
+        *procs = known.len().max(*procs);
         let count = |table: &Paths, known: &mut usize| {
             let added: Vec<_> = table.added(*known as u32).collect();
             *known += added.len();
@@ -105,7 +104,8 @@ impl ThreadReader {
 
     /// Reads the thread's new polls. Returns how full its ring was, in percent.
     fn read(&mut self, scale: Scale, is_over: bool, into: &mut Vec<PollChunk>) -> u64 {
-        let ring = Arc::clone(&self.polls.ring);
+        // Not a further reference, which would say that the thread goes on.
+        let ring = &*self.polls.ring;
         if ring.written() == self.next {
             return 0;
         }
@@ -114,17 +114,14 @@ impl ThreadReader {
         let new = read.next - self.next;
         self.next = read.next;
         self.lost += read.lost;
-        let now = Instants {
-            scale,
-            ticks: clock::ticks(),
-            unix_ns: unix_ns(),
-        };
+        let now = now(scale);
         if let Some(first) = records.first() {
             let at_unix_ns = now.unix_ns(first.start()).max(self.until);
             let lost = std::mem::take(&mut self.lost);
-            let mut encoder = PollEncoder::begin(at_unix_ns, self.polls.index, lost);
+            let first = read.next - records.len() as u64;
+            let mut encoder = PollEncoder::begin(at_unix_ns, self.polls.index, first, lost);
             for record in &records {
-                let poll = event(record, now);
+                let poll = now.event(record);
                 encoder.push(&poll);
                 self.until = self.until.max(poll.end_unix_ns());
             }
@@ -137,26 +134,11 @@ impl ThreadReader {
     }
 }
 
-fn event(poll: &PollRecord, now: Instants) -> PollEvent {
-    let start_unix_ns = now.unix_ns(poll.start());
-    PollEvent {
-        start_unix_ns,
-        hold_ns: now.unix_ns(poll.end).saturating_sub(start_unix_ns),
-        task: poll.task,
-        path: poll.path,
-        chain: poll.chain,
-        outcome: poll.outcome,
-        wakeup: poll.wakeup.map(|wakeup| self::wakeup(wakeup, now)),
-    }
-}
-
-fn wakeup(Wakeup { latency, by }: Wakeup, now: Instants) -> WakeupEvent {
-    WakeupEvent {
-        latency_ns: now.scale.ns(latency),
-        by: match by {
-            0 => WokenBy::Unknown,
-            by if by & THREAD != 0 => WokenBy::Thread(by as u32),
-            task => WokenBy::Task(task),
-        },
+/// What time it is.
+pub(in crate::monitor) fn now(scale: Scale) -> ClockReading {
+    ClockReading {
+        scale,
+        ticks: clock::ticks(),
+        unix_ns: unix_ns(),
     }
 }
