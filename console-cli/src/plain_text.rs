@@ -110,6 +110,11 @@ pub(crate) fn clock(unix_ns: u64) -> String {
     clock.unwrap_or(local)
 }
 
+/// The same with milliseconds: `17:04:31.207`.
+pub(crate) fn clock_ms(unix_ns: u64) -> String {
+    format!("{}.{:03}", clock(unix_ns), unix_ns / 1_000_000 % 1_000)
+}
+
 /// `in polls 227.4% of 400% (w0 61.2 w1 58.7), covered 55 of 57 tasks, lost 0`
 fn polls(snapshot: &Snapshot) -> String {
     let share = |busy| units::share(units::ppb(busy, snapshot.window_ns));

@@ -16,6 +16,8 @@ pub enum RecordingError {
     Io(io::Error),
     /// It does not begin as a recording does.
     NoRecording,
+    /// It does not begin as a file of rings does.
+    NoRings,
     /// It was written by a newer version, in a format that this crate would misread.
     Newer {
         /// The version of its format.
@@ -70,6 +72,9 @@ impl fmt::Display for RecordingError {
             Self::NoRecording => {
                 f.write_str("it is not a recording; turbowish record -o FILE.tw writes one")
             }
+            Self::NoRings => f.write_str(
+                "it is damaged, or another version of turbowish wrote it: take the one that the program has",
+            ),
             Self::Newer { version } => write!(
                 f,
                 "a newer turbowish wrote it, in format {version}; this one reads up to {FORMAT_VERSION}: update it (cargo install turbowish-cli)"

@@ -22,10 +22,12 @@ mod chunk;
 #[cfg(feature = "read")]
 mod error;
 mod events;
+mod instants;
 mod names;
 mod polls;
 #[cfg(feature = "read")]
 mod reader;
+mod ring_file;
 #[cfg(feature = "read")]
 mod skim;
 mod varint;
@@ -39,10 +41,14 @@ pub use chunk::{
 #[cfg(feature = "read")]
 pub use error::{BodyFault, RecordingError};
 pub use events::{EventBatch, EventEncoder, ResourceSpan, ThreadEvent, ThreadEventKind};
+pub use instants::ClockReading;
 pub use names::{AwaitName, CallName, EventName, NameEncoder, Names, ProcName};
 pub use polls::{PollBatch, PollEncoder, PollEvent, WakeupEvent, WokenBy};
 #[cfg(feature = "read")]
 pub use reader::Reader;
+#[cfg(feature = "read")]
+pub use ring_file::left::{LeftPolls, LeftRings};
+pub use ring_file::{MOST_RINGS, RING_HEADER_BYTES, RING_POLLS, ring_header, ring_span};
 #[cfg(feature = "read")]
 pub use skim::{Damage, EventsEntry, LARGEST_INDEX, MarkEntry, PollsEntry, StateEntry};
 #[cfg(feature = "read")]

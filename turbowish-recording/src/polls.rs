@@ -62,6 +62,8 @@ pub enum WokenBy {
 pub struct PollBatch {
     /// Number of the thread: see [`Names::thread`](crate::Names::thread).
     pub thread: u32,
+    /// Number of the first one among all polls of the thread, from 0.
+    pub first: u64,
     /// Number of polls of this thread that came before these, were not recorded before, and are
     /// lost: they were overwritten before they could be copied.
     pub lost: u64,
@@ -89,11 +91,13 @@ const BY_THREAD: u64 = 1;
 const BY_TASK: u64 = 2;
 
 impl PollEncoder {
-    /// Begins the body of a chunk of this time, which no poll precedes.
+    /// Begins the body of a chunk of this time, which no poll precedes. Thread, number of the first
+    /// poll, and number of lost ones are as in [`PollBatch`].
     #[must_use]
-    pub fn begin(at_unix_ns: u64, thread: u32, lost: u64) -> Self {
+    pub fn begin(at_unix_ns: u64, thread: u32, first: u64, lost: u64) -> Self {
         let mut body = Vec::new();
         put(&mut body, thread.into());
+        put(&mut body, first);
         put(&mut body, lost);
         Self {
             body,
@@ -167,7 +171,7 @@ impl PollBatch {
     #[must_use]
     pub fn read(at_unix_ns: u64, body: &[u8]) -> Option<Self> {
         let mut bytes = Bytes(body);
-        let (thread, lost) = (bytes.small()?, bytes.number()?);
+        let (thread, first, lost) = (bytes.small()?, bytes.number()?, bytes.number()?);
         let (mut polls, mut clock, mut last) = (Vec::new(), at_unix_ns, PollEvent::default());
         while !bytes.is_empty() {
             last = poll(&mut bytes, clock, &last)?;
@@ -176,9 +180,16 @@ impl PollBatch {
         }
         Some(Self {
             thread,
+            first,
             lost,
             polls,
         })
+    }
+
+    /// Number of the poll after the last one among all polls of the thread.
+    #[must_use]
+    pub const fn next(&self) -> u64 {
+        self.first.saturating_add(self.polls.len() as u64)
     }
 }
 
@@ -259,10 +270,10 @@ mod tests {
     proptest! {
         #[test]
         fn what_is_written_reads_back(
-            at in 0..1_u64 << 62, thread in any::<u32>(), lost in any::<u64>(),
+            at in 0..1_u64 << 62, thread in any::<u32>(), (first, lost) in any::<(u64, u64)>(),
             mut polls in proptest::collection::vec(event(), 0..50), cut in any::<prop::sample::Index>(),
         ) {
-            let mut encoder = PollEncoder::begin(at, thread, lost);
+            let mut encoder = PollEncoder::begin(at, thread, first, lost);
             let mut clock = at;
             for poll in &mut polls {
                 poll.start_unix_ns += clock;
@@ -271,7 +282,7 @@ mod tests {
             }
             prop_assert_eq!(encoder.count(), polls.len());
             let body = encoder.end();
-            let batch = PollBatch { thread, lost, polls };
+            let batch = PollBatch { thread, first, lost, polls };
             prop_assert_eq!(PollBatch::read(at, &body), Some(batch.clone()));
             // A part of it is nothing, or the first polls.
             if let Some(part) = PollBatch::read(at, &body[..cut.index(body.len())]) {
@@ -291,7 +302,7 @@ mod tests {
 
     #[test]
     fn polls_that_overlap_are_written_one_after_another() {
-        let mut encoder = PollEncoder::begin(100, 0, 0);
+        let mut encoder = PollEncoder::begin(100, 0, 0, 0);
         for (start_unix_ns, hold_ns) in [(90, 30), (110, 30), (110, 5)] {
             encoder.push(&PollEvent {
                 start_unix_ns,

@@ -143,6 +143,12 @@ impl<R: Read + Seek> Reader<R> {
         EventBatch::read(at_unix_ns, &body).ok_or(RecordingError::Body { offset, fault })
     }
 
+    /// Where the chunks of names begin, in bytes from the beginning.
+    #[must_use]
+    pub fn name_offsets(&self) -> &[u64] {
+        &self.index.names
+    }
+
     /// What the numbers in polls and events stand for: the names of the whole recording, wherever
     /// they are in it. Chunks that cannot be read define nothing, and are counted.
     ///

@@ -34,13 +34,13 @@ use std::time::Duration;
 use accept::{Incoming, Listen};
 use admit::Slots;
 use quota::House;
-pub(crate) use recorder::RecordConfig;
 use recorder::Recorder;
+pub(crate) use recorder::{RecordConfig, RingFile, no_ring_file};
 use service::Service;
 use tokio::task::JoinHandle;
 use turbowish_model::query::{Budget, Query, QueryError};
 use turbowish_model::snapshot::{Accounting, Process, Snapshot};
-use turbowish_recording::ChunkKind;
+use turbowish_recording::{ChunkKind, ClockReading};
 use turbowish_wire::{PauseTask, discovery};
 
 use crate::lock::lock;
@@ -70,6 +70,10 @@ pub(crate) trait Source: Send + Sync + 'static {
     /// What the threads did since the last call.
     fn polls(&self) -> NewPolls;
 
+    /// Names of what is new in them since the last call: the body of a chunk, empty if there are
+    /// none.
+    fn names(&self) -> Vec<u8>;
+
     /// Arms or disarms accounting.
     fn set_accounting(&self, accounting: Accounting);
 
@@ -94,6 +98,8 @@ pub(crate) struct NewPolls {
     pub(crate) polls: Vec<ThreadChunk>,
     /// How full the fullest ring was. Beyond 100, polls were lost.
     pub(crate) fill_percent: u64,
+    /// What time it was.
+    pub(crate) clock: Option<ClockReading>,
 }
 
 /// The body of a chunk of what a thread did, and its time.

@@ -4,11 +4,14 @@
 //! A child has one thread, and its locks are as they were at the fork: a lock that another thread
 //! held is never released. So a child must recognize itself without asking the system and without a
 //! lock. The C library calls `in_child` in the child, before `fork` returns there. It stores one
-//! word and does nothing else, which is safe in a signal handler, too.
+//! word, replaces the memory that is shared with the parent (see [`crate::mapping`]), and does
+//! nothing else: both are safe in a signal handler, too.
 
 use std::io;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
+
+use crate::mapping;
 
 static WORD: OnceLock<(&'static AtomicU32, u32)> = OnceLock::new();
 
@@ -26,6 +29,7 @@ extern "C" fn in_child() {
     if let Some((word, value)) = WORD.get() {
         word.store(*value, Ordering::Relaxed);
     }
+    mapping::leave_to_parent();
 }
 
 /// Sets `word` to `value` in every child from now on. Later calls change nothing: a process has one

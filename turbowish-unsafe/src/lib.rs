@@ -8,6 +8,8 @@ pub mod fork;
 pub mod local;
 #[cfg(unix)]
 pub mod lock;
+#[cfg(unix)]
+pub mod mapping;
 pub mod own;
 #[cfg(feature = "tokio")]
 pub mod self_ref;

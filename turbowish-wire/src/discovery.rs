@@ -15,7 +15,9 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-pub use recording::{DEAD_AGE, DEAD_KEPT, Recording, recordings, remove_stale, segments, sweep};
+pub use recording::{
+    DEAD_AGE, DEAD_KEPT, Recording, recordings, remove_stale, ring, segments, sweep,
+};
 use turbowish_model::sorting;
 
 /// Environment variable with the path of the folder.

@@ -9,7 +9,7 @@ use turbowish_model::snapshot::units::{self, Micro, SECOND};
 use turbowish_model::snapshot::{Accounting, Snapshot};
 use turbowish_wire::client::{ClientError, Connection, Found, Target};
 
-use super::recover::{self, Whole};
+use super::recover;
 use crate::failure::{Failure, note, print_lines};
 use crate::plain_text;
 use crate::source;
@@ -55,7 +55,7 @@ fn left(found: &[Found]) -> Vec<String> {
     let dead = recover::recordings().into_iter();
     let dead = dead.filter(|recording| !recording.lives && !is_found(recording.pid));
     let lines = dead.filter_map(|recording| {
-        let (from, to) = Whole::read(&recording).ok()?.span?;
+        let (from, to) = recover::span(&recording)?;
         let pid = recording.pid;
         let (from, to) = (plain_text::clock(from), plain_text::clock(to));
         Some(format!(

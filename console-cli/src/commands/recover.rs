@@ -1,14 +1,20 @@
-//! `turbowish recover`: one file of the recording that a process has left beside its socket.
+//! `turbowish recover`: one file of what a process has left beside its socket: its recording, and
+//! the last polls of its threads.
 
-use std::fs;
+use std::collections::BTreeMap;
+use std::fs::{self, File};
 use std::io::{self, Cursor, Write};
 use std::path::{Path, PathBuf};
 
-use turbowish_recording::{ChunkHeader, FILE_HEADER, HEADER_BYTES, Reader, RecordingError};
+use turbowish_recording::{
+    ChunkHeader, ChunkKind, FILE_HEADER, HEADER_BYTES, LeftPolls, LeftRings, PollBatch,
+    PollEncoder, Reader, RecordingError, encode,
+};
 use turbowish_wire::discovery::{self, Recording};
 
 use crate::args::RecoverArgs;
-use crate::failure::{Failure, print_lines};
+use crate::failure::{Failure, note, print_lines};
+use crate::plain_text;
 use crate::recording;
 
 /// Runs the command.
@@ -23,14 +29,23 @@ pub(crate) fn run(args: &RecoverArgs) -> Result<(), Failure> {
             "process {pid} has left no recording: `turbowish ps` lists those that have"
         ))
     })?;
-    let whole = Whole::read(&left).map_err(|fault| {
+    let mut whole = Whole::read(&left).map_err(|fault| {
         Failure::Local(format!(
             "cannot read the recording of process {pid}: {fault}"
         ))
     })?;
-    let Some(span) = whole.span else {
+    // The rings of a process that lives change while they are read.
+    if let Some(path) = left.ring.as_ref().filter(|_| !left.lives)
+        && let Err(fault) = rings(path).map(|rings| whole.add_rings(&rings, left.segments.len()))
+    {
+        note(&format!(
+            "without the last polls of process {pid}: {}: {fault}",
+            path.display()
+        ));
+    }
+    let Some(span) = whole.span.or(whole.polls.span) else {
         return Err(Failure::Local(format!(
-            "the recording of process {pid} has no state"
+            "the recording of process {pid} has no state, and no poll"
         )));
     };
     let default = || PathBuf::from(format!("{pid}.tw"));
@@ -38,13 +53,20 @@ pub(crate) fn run(args: &RecoverArgs) -> Result<(), Failure> {
     write(&out, &whole.chunks)
         .map_err(|cause| Failure::local(&format!("cannot write {}", out.display()), &cause))?;
     let of = format!("process {pid}");
-    print_lines(&[recording::summary(
+    let mut lines = vec![recording::summary(
         &out,
         whole.states,
         &of,
         span,
         whole.lost,
-    )])
+    )];
+    lines.extend(whole.polls.line());
+    print_lines(&lines)
+}
+
+/// The rings in a file.
+fn rings(path: &Path) -> Result<LeftRings, RecordingError> {
+    LeftRings::read(File::open(path)?)
 }
 
 /// The recordings in all folders of this user.
@@ -57,13 +79,83 @@ pub(super) fn recordings() -> Vec<Recording> {
     found.flatten().collect()
 }
 
+/// From when to when a process has left something.
+pub(super) fn span(left: &Recording) -> Option<(u64, u64)> {
+    let whole = Whole::read(left).ok();
+    let ring = left.ring.as_ref().and_then(|path| rings(path).ok());
+    let mut polls = whole
+        .as_ref()
+        .map_or_else(Polls::default, |whole| whole.polls.clone());
+    for thread in ring.iter().flat_map(LeftRings::threads) {
+        let left = ring.as_ref().map(|ring| ring.polls(thread, None));
+        polls.add(&left.unwrap_or_default().batch);
+    }
+    let spans = [whole.and_then(|whole| whole.span), polls.span];
+    spans.into_iter().flatten().reduce(around)
+}
+
+/// The span of two spans.
+fn around(one: (u64, u64), other: (u64, u64)) -> (u64, u64) {
+    (one.0.min(other.0), one.1.max(other.1))
+}
+
+/// What is known of the polls of a recording.
+#[derive(Clone, Default)]
+struct Polls {
+    count: u64,
+    /// Those that no chunk had: they were in the rings.
+    from_rings: u64,
+    lost: u64,
+    damaged: u64,
+    /// Begin of the first one, and end of the last one.
+    span: Option<(u64, u64)>,
+    /// Number of the next poll of each thread, and the end of the last one.
+    next: BTreeMap<u32, (u64, u64)>,
+}
+
+impl Polls {
+    fn add(&mut self, batch: &PollBatch) {
+        self.lost += batch.lost;
+        let [first, ..] = &batch.polls[..] else {
+            return;
+        };
+        self.count += batch.polls.len() as u64;
+        let end = batch.polls.last().unwrap_or(first).end_unix_ns();
+        let span = (first.start_unix_ns, end);
+        self.span = Some(self.span.map_or(span, |before| around(before, span)));
+        let (next, until) = self.next.entry(batch.thread).or_default();
+        (*next, *until) = (batch.next().max(*next), end.max(*until));
+    }
+
+    /// The line about them.
+    fn line(&self) -> Option<String> {
+        let (_, end) = self.span?;
+        let Self {
+            count,
+            from_rings,
+            lost,
+            damaged,
+            ..
+        } = self;
+        let damaged = match damaged {
+            0 => String::new(),
+            count => format!(", {count} damaged"),
+        };
+        Some(format!(
+            "{count} polls, {from_rings} of them from its last moments, the last one until {}, {lost} lost{damaged}",
+            plain_text::clock_ms(end)
+        ))
+    }
+}
+
 /// The whole chunks of a recording.
 pub(super) struct Whole {
     chunks: Vec<Vec<u8>>,
     states: usize,
     lost: u64,
     /// Times of the first and of the last state.
-    pub(super) span: Option<(u64, u64)>,
+    span: Option<(u64, u64)>,
+    polls: Polls,
 }
 
 impl Whole {
@@ -75,6 +167,7 @@ impl Whole {
             states: 0,
             lost: 0,
             span: None,
+            polls: Polls::default(),
         };
         for path in &left.segments {
             match fs::read(path) {
@@ -92,10 +185,20 @@ impl Whole {
             // The process ended when it had just made this file.
             return Ok(());
         }
-        let reader = Reader::open(Cursor::new(bytes))?;
+        let mut reader = Reader::open(Cursor::new(bytes))?;
+        for nth in 0..reader.polls().len() {
+            match reader.batch(nth) {
+                Ok(batch) => self.polls.add(&batch),
+                // It stays as it is.
+                Err(RecordingError::Body { .. }) => {}
+                Err(other) => return Err(other),
+            }
+        }
         let states = reader.states().iter().map(|state| state.offset);
         let marks = reader.marks().iter().map(|mark| mark.offset);
-        let mut offsets: Vec<u64> = states.chain(marks).collect();
+        let polls = reader.polls().iter().map(|polls| polls.offset);
+        let names = reader.name_offsets().iter().copied();
+        let mut offsets: Vec<u64> = states.chain(marks).chain(polls).chain(names).collect();
         offsets.sort_unstable();
         let chunks = offsets
             .into_iter()
@@ -110,6 +213,32 @@ impl Whole {
             self.span = Some((from, last.at_unix_ns));
         }
         Ok(())
+    }
+}
+
+impl Whole {
+    /// Adds the polls that are in the rings and in no chunk of the files, of which there are so
+    /// many.
+    fn add_rings(&mut self, rings: &LeftRings, files: usize) {
+        for thread in rings.threads() {
+            let known = self.polls.next.get(&thread).copied();
+            // What was in an earlier file than these is not lost.
+            let begin = (files < 2).then_some(0);
+            let from = known.map(|(next, _)| next).or(begin);
+            let LeftPolls { batch, damaged } = rings.polls(thread, from);
+            self.polls.damaged += damaged;
+            let [first, ..] = &batch.polls[..] else {
+                continue;
+            };
+            let until = known.map_or(0, |(_, until)| until);
+            let at_unix_ns = first.start_unix_ns.max(until);
+            let mut encoder = PollEncoder::begin(at_unix_ns, thread, batch.first, batch.lost);
+            batch.polls.iter().for_each(|poll| encoder.push(poll));
+            let chunk = encode(ChunkKind::Polls, at_unix_ns, 0, &encoder.end());
+            self.chunks.extend(chunk);
+            self.polls.from_rings += batch.polls.len() as u64;
+            self.polls.add(&batch);
+        }
     }
 }
 

@@ -1,13 +1,15 @@
 //! Recordings of real processes, which are killed, or have no room for a file.
 
 use std::fs::{self, File, OpenOptions};
+use std::future::Future;
 use std::io::{Read, Write};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::task::{Context, Waker};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use turbowish_recording::{ChunkHeader, ChunkKind, HEADER_BYTES, Reader};
+use turbowish_recording::{ChunkHeader, ChunkKind, HEADER_BYTES, PollBatch, Reader};
 use turbowish_wire::client::{Connection, Target};
 use turbowish_wire::discovery;
 
@@ -30,6 +32,31 @@ async fn ticks() {
     }
 }
 
+/// Names a file in which a thread counts the polls that it has done.
+const TOLD: &str = "TURBOWISH_TEST_TOLD";
+
+#[turbowish::instrument]
+async fn turns() {
+    std::future::pending::<()>().await;
+}
+
+/// Polls a task for ever. After each poll its number is in the file, however the process ends.
+fn tell(path: &str) {
+    let file = File::create(path).unwrap();
+    let mut turns = Box::pin(turbowish::TaskBuilder::new().name("turns").task(turns()));
+    let mut cx = Context::from_waker(Waker::noop());
+    for count in 1_u64.. {
+        assert!(turns.as_mut().poll(&mut cx).is_pending());
+        file.write_all_at(&count.to_le_bytes(), 0).unwrap();
+    }
+}
+
+/// How many polls the thread has told of.
+fn told(path: &Path) -> u64 {
+    let bytes = fs::read(path).unwrap_or_default();
+    bytes.try_into().map_or(0, u64::from_le_bytes)
+}
+
 /// What the tests start as another process; without its variable it is nothing.
 #[test]
 fn recorded_program() {
@@ -37,6 +64,10 @@ fn recorded_program() {
         return;
     }
     let _turbowish = turbowish::Builder::new().name("recorded").init();
+    if let Ok(path) = std::env::var(TOLD) {
+        let teller = std::thread::Builder::new().name("teller".into());
+        teller.spawn(move || tell(&path)).unwrap();
+    }
     let (end, ended) = tokio::sync::oneshot::channel::<()>();
     std::thread::spawn(move || {
         let _ = std::io::stdin().read_to_end(&mut Vec::new());
@@ -198,8 +229,9 @@ fn what_was_recorded_is_there_after_kill_9() {
     let told = host.stdout(&["recover", &pid, "-o", name]);
     let count = before.len();
     let begin = format!("{name}: {count} states of process {pid}, 20");
+    let first = told.lines().next().unwrap();
     assert!(
-        told.starts_with(&begin) && told.ends_with(" 0 lost\n"),
+        first.starts_with(&begin) && first.ends_with(" 0 lost"),
         "{told}"
     );
     assert_eq!(
@@ -243,6 +275,128 @@ fn what_was_recorded_is_there_after_kill_9() {
     let other = host.path().join("y.tw");
     host.stdout(&["recover", &pid, "-o", other.to_str().unwrap()]);
     assert_eq!(states(&other), before[..count - 1]);
+}
+
+/// The batches of the thread that has told of its polls.
+fn tellers(path: &Path, has_names: bool) -> Vec<PollBatch> {
+    let mut reader = Reader::open(File::open(path).unwrap()).unwrap();
+    assert!(reader.damage().is_none(), "{:?}", reader.damage());
+    let (names, faults) = reader.names().unwrap();
+    assert_eq!(faults, 0);
+    let batches: Vec<PollBatch> = (0..reader.polls().len())
+        .map(|nth| reader.batch(nth).unwrap())
+        .collect();
+    let most = batches.iter().max_by_key(|batch| batch.next()).unwrap();
+    let teller = most.thread;
+    assert_eq!(names.thread(teller), has_names.then_some("teller"));
+    for poll in batches.iter().filter(|batch| batch.thread == teller) {
+        let polls = poll.polls.iter();
+        let functions = polls.map(|poll| names.path(poll.path).pop().map(|call| call.proc));
+        for function in functions {
+            let known = function.and_then(|function| names.proc(function));
+            // One that is not named is not another one.
+            let path = known.map(|known| known.path.rsplit("::").next().unwrap().to_owned());
+            assert_eq!(path.as_deref(), has_names.then_some("turns"));
+        }
+    }
+    let own = batches.into_iter().filter(|batch| batch.thread == teller);
+    own.collect()
+}
+
+/// Every poll that a thread has told of is there, to the last one, or was overwritten long before
+/// the end and is counted.
+#[test]
+fn the_last_polls_are_there_after_kill_9() {
+    let host = Host::empty();
+    let path = host.path().join("told");
+    let name = path.to_str().unwrap();
+    let mut process = Recorded::start(host.path(), &[(TOLD, name)]);
+    let pid = process.pid().to_string();
+    // The ring was overwritten, and its polls were copied.
+    until("many polls", || told(&path) > 100_000);
+    until("two states", || process.states() >= 2);
+    process.child.kill().unwrap();
+    process.child.wait().unwrap();
+    let told = told(&path);
+    let ring = discovery::ring(host.path(), process.pid());
+    let mode = fs::metadata(&ring).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+
+    let line = format!("{pid}  died, recording of ");
+    let (code, listed, _) = text(host.run(&["ps"]));
+    assert!(code == Some(0) && listed.starts_with(&line), "{listed}");
+    let out = host.path().join("x.tw");
+    let lines = host.stdout(&["recover", &pid, "-o", out.to_str().unwrap()]);
+    assert!(
+        lines.contains(" states of process ") && lines.contains(" polls, "),
+        "{lines}"
+    );
+
+    let batches = tellers(&out, true);
+    let mut next = 0;
+    for batch in &batches {
+        assert_eq!(
+            batch.first,
+            next + batch.lost,
+            "nothing is missing or there twice"
+        );
+        next = batch.next();
+    }
+    // It may have ended one more before it could tell.
+    assert!(next == told || next == told + 1, "{next} of {told}");
+    let last = batches.last().unwrap();
+    let ends = last.polls.windows(2);
+    assert!(
+        ends.into_iter()
+            .all(|two| two[0].end_unix_ns() <= two[1].start_unix_ns)
+    );
+
+    // A process that has left nothing else.
+    for segment in process.segments() {
+        let _ = fs::remove_file(segment);
+    }
+    let (code, listed, _) = text(host.run(&["ps"]));
+    assert!(code == Some(0) && listed.starts_with(&line), "{listed}");
+    let alone = host.path().join("y.tw");
+    let lines = host.stdout(&["recover", &pid, "-o", alone.to_str().unwrap()]);
+    assert!(lines.contains(": 0 states of process "), "{lines}");
+    let batches = tellers(&alone, false);
+    let [batch] = &batches[..] else {
+        panic!("{} batches", batches.len());
+    };
+    assert_eq!((batch.next(), batch.polls.len()), (next, 8_191));
+
+    // Whatever else is there is said.
+    fs::write(&ring, "no rings").unwrap();
+    let (code, stderr) = host.failure(&["recover", &pid, "-o", "z.tw"]);
+    let is_said = stderr.contains("without the last polls") && stderr.contains("damaged");
+    assert!(code == Some(1) && is_said, "{stderr}");
+}
+
+/// Without room in the file, polls are kept in memory as before.
+#[test]
+fn a_ring_that_has_no_room_in_a_file_costs_one_line() {
+    let host = Host::empty();
+    let mut process = Recorded::start_under(&["prlimit", "--fsize=300000"], host.path(), &[]);
+    let mut stderr = process.child.stderr.take().unwrap();
+    let mut line = Vec::new();
+    while !line.ends_with(b"\n") {
+        let mut byte = [0];
+        assert_eq!(stderr.read(&mut byte).unwrap(), 1, "it has ended");
+        line.push(byte[0]);
+    }
+    let ring = discovery::ring(host.path(), process.pid());
+    let begin = format!(
+        "turbowish: the last polls before a crash may be lost: {}: ",
+        ring.display()
+    );
+    let line = String::from_utf8(line).unwrap();
+    assert!(line.starts_with(&begin), "{line}");
+    until("two states", || process.states() >= 2);
+    assert!(fs::metadata(&ring).unwrap().len() < 300_000);
+    process.child.stderr = Some(stderr);
+    assert!(!process.end().contains("the last polls"));
+    assert!(!ring.exists());
 }
 
 #[test]

@@ -134,98 +134,151 @@ impl PollRecord {
     }
 }
 
+/// Words of the memory of a ring that keeps so many polls.
+#[must_use]
+pub const fn ring_places(polls: usize) -> usize {
+    polls + HEAD
+}
+
+/// Places before the polls. Their words are the number of polls so far, and the number of the
+/// thread.
+const HEAD: usize = 1;
+const WRITTEN: usize = 0;
+const THREAD_NUMBER: usize = 1;
+
+/// Memory of a ring: its head, then a power of two of places for polls. Both kinds are found by the
+/// same loads, so that the compiler leaves the question out.
+#[derive(Debug)]
+enum Memory {
+    Own(Box<[PollWords]>),
+    /// It stays when the ring is gone, or even the process.
+    Lent(&'static [PollWords]),
+}
+
 /// The ring of one thread. Only that thread writes it.
 #[derive(Debug)]
-pub struct PollRing {
-    /// Number of polls so far.
-    written: AtomicU64,
-    /// A power of two of them.
-    polls: Box<[PollWords]>,
-}
+pub struct PollRing(Memory);
 
 impl Default for PollRing {
     fn default() -> Self {
-        let polls = (0..LEAST_POLLS).map(|_| core::array::from_fn(|_| AtomicU64::new(0)));
-        Self {
-            written: AtomicU64::new(0),
-            polls: polls.collect(),
-        }
+        Self::of(LEAST_POLLS)
     }
 }
 
 impl PollRing {
-    /// A ring in this memory, which is all zero. Too small a piece of memory is not used.
+    fn of(polls: usize) -> Self {
+        let zero = || core::array::from_fn(|_| AtomicU64::new(0));
+        Self(Memory::Own(
+            (0..ring_places(polls)).map(|_| zero()).collect(),
+        ))
+    }
+
+    /// The ring of the thread with this number, in memory of [`ring_places`] that no other thread
+    /// writes. What was there before is overwritten. Memory of another size is not used.
     #[must_use]
-    pub fn new(polls: Box<[PollWords]>) -> Self {
-        if !polls.len().is_power_of_two() || polls.len() < LEAST_POLLS {
+    pub fn lent(memory: &'static [PollWords], thread: u32) -> Self {
+        let Some((head, _)) = parts(memory).filter(|_| fits(memory)) else {
             return Self::default();
-        }
-        Self {
-            written: AtomicU64::new(0),
-            polls,
+        };
+        // In this order: a reader of what a dead process has left sees no poll of another thread.
+        head[WRITTEN].store(0, Release);
+        head[THREAD_NUMBER].store(thread.into(), Release);
+        Self(Memory::Lent(memory))
+    }
+
+    /// The ring in this memory, as a thread has left it; `None` if it is no memory of a ring.
+    #[must_use]
+    pub fn left(memory: Box<[PollWords]>) -> Option<Self> {
+        fits(&memory).then_some(Self(Memory::Own(memory)))
+    }
+
+    /// The memory that was lent to it.
+    #[must_use]
+    pub fn loan(&self) -> Option<&'static [PollWords]> {
+        match self.0 {
+            Memory::Own(_) => None,
+            Memory::Lent(memory) => Some(memory),
         }
     }
 
     /// A ring that a loom test can lap in few steps.
     #[cfg(all(test, loom))]
     pub(crate) fn of_few(polls: usize) -> Self {
-        let zero = || core::array::from_fn(|_| AtomicU64::new(0));
-        Self {
-            written: AtomicU64::new(0),
-            polls: (0..polls).map(|_| zero()).collect(),
-        }
+        Self::of(polls)
+    }
+
+    /// Its head and its places. There are always some: the compiler does not know it.
+    #[inline(always)]
+    fn parts(&self) -> Option<(&PollWords, &[PollWords])> {
+        parts(match &self.0 {
+            Memory::Own(memory) => memory,
+            Memory::Lent(memory) => memory,
+        })
     }
 
     /// Number of polls so far.
     #[inline]
     #[must_use]
     pub fn written(&self) -> u64 {
-        self.written.load(Relaxed)
+        let head = self.parts().map(|(head, _)| head);
+        head.map_or(0, |head| head[WRITTEN].load(Relaxed))
+    }
+
+    /// The number of its thread, if its memory was lent.
+    #[must_use]
+    pub fn thread(&self) -> u64 {
+        let head = self.parts().map(|(head, _)| head);
+        head.map_or(0, |head| head[THREAD_NUMBER].load(Relaxed))
     }
 
     /// Number of polls that it holds.
     #[must_use]
     pub fn capacity(&self) -> u64 {
-        self.polls.len() as u64
-    }
-
-    /// The place of a poll. There is always one: the compiler does not know it.
-    #[inline(always)]
-    fn place(&self, number: u64) -> Option<&PollWords> {
-        let mask = self.polls.len() - 1;
-        self.polls.get(number as usize & mask)
+        self.parts().map_or(0, |(_, places)| places.len() as u64)
     }
 
     /// Adds a poll: within a write section of the thread, whose fence lies between this and what
     /// was stored before.
+    ///
+    /// If the process dies in here, the poll is whole, or it is not counted and has damaged the
+    /// oldest one: the number of polls is stored last.
     #[inline(always)]
     pub(crate) fn push(&self, path: PathId, hold: u64, end: u64, task: u64) {
-        let number = self.written.load(Relaxed);
-        if let Some(place) = self.place(number) {
+        let Some((head, places)) = self.parts() else {
+            return;
+        };
+        let number = head[WRITTEN].load(Relaxed);
+        if let Some(place) = place(places, number) {
             place[0].store(end, Relaxed);
             place[1].store(hold << PATH_BITS | u64::from(path), Relaxed);
             place[2].store(task, Relaxed);
             place[3].store(0, Relaxed);
-            self.written.store(number.wrapping_add(1), Release);
+            head[WRITTEN].store(number.wrapping_add(1), Release);
         }
     }
 
     /// Completes the last poll: where the task waits after it, how it ended, and what had made the
     /// task ready, if that is known. Only the thread itself calls this.
+    ///
+    /// If the process dies in here, its outcome is unknown: that is stored last.
     #[inline(always)]
     pub fn complete(&self, chain: PathId, outcome: PollOutcome, wakeup: Option<Wakeup>) {
-        let number = self.written.load(Relaxed).wrapping_sub(1);
-        if let Some(place) = self.place(number) {
+        let Some((head, places)) = self.parts() else {
+            return;
+        };
+        let number = head[WRITTEN].load(Relaxed).wrapping_sub(1);
+        if let Some(place) = place(places, number) {
             let latency = wakeup.map_or(0, |wakeup| wakeup.latency.min(LONGEST_READY) + 1);
             let facts = latency << OUTCOME_BITS | u64::from(outcome.code());
             place[4].store(wakeup.map_or(0, |wakeup| wakeup.by), Relaxed);
-            place[3].store(facts << PATH_BITS | u64::from(chain), Relaxed);
+            place[3].store(facts << PATH_BITS | u64::from(chain), Release);
         }
     }
 
     /// A poll. Whole if the thread has not begun to overwrite it.
     pub(super) fn at(&self, number: u64) -> PollRecord {
-        self.place(number).map(copy).unwrap_or_default()
+        let found = self.parts().and_then(|(_, places)| place(places, number));
+        found.map(copy).unwrap_or_default()
     }
 
     /// Passes the polls from number `from` on to `each`, in their order. Any thread may call this.
@@ -233,7 +286,9 @@ impl PollRing {
     /// The newest one is left for the next time as long as its outcome is unknown, because its
     /// thread may be about to complete it, unless the thread `is_over`.
     pub fn read(&self, from: u64, is_over: bool, mut each: impl FnMut(PollRecord)) -> PollsRead {
-        let until = self.written.load(Acquire);
+        let head = self.parts().map(|(head, _)| head);
+        let written = |order| head.map_or(0, |head| head[WRITTEN].load(order));
+        let until = written(Acquire);
         let mut read = PollsRead {
             lost: 0,
             next: from.min(until),
@@ -247,9 +302,9 @@ impl PollRing {
             }
             fence(Acquire);
             // The next poll may be half written, in the place of the oldest one.
-            let written = self.written.load(Relaxed);
+            let next = written(Relaxed).saturating_add(1);
             let first = read.next;
-            read.skip((written + 1).saturating_sub(self.capacity()));
+            read.skip(next.saturating_sub(self.capacity()));
             let skipped = ((read.next - first) as usize).min(len);
             for copied in &copies[skipped..len] {
                 let is_newest = read.next + 1 == until;
@@ -285,8 +340,34 @@ impl PollsRead {
     }
 }
 
+/// Whether it is the memory of a ring.
+fn fits(memory: &[PollWords]) -> bool {
+    let polls = memory.len().saturating_sub(HEAD);
+    polls.is_power_of_two() && polls >= LEAST_POLLS
+}
+
+/// Head and places of the memory of a ring.
+#[inline(always)]
+fn parts(memory: &[PollWords]) -> Option<(&PollWords, &[PollWords])> {
+    match memory {
+        // One comparison for both.
+        [head, _, ..] => Some((head, &memory[HEAD..])),
+        _ => None,
+    }
+}
+
+/// The place of a poll.
+#[inline(always)]
+fn place(places: &[PollWords], number: u64) -> Option<&PollWords> {
+    let mask = places.len() - 1;
+    places.get(number as usize & mask)
+}
+
 fn copy(words: &PollWords) -> PollRecord {
-    PollRecord::of(core::array::from_fn(|nth| words[nth].load(Relaxed)))
+    // The fourth word first: what is stored before it is there if it is.
+    let place = words[3].load(Acquire);
+    let [end, hold, task, _, by] = core::array::from_fn(|nth| words[nth].load(Relaxed));
+    PollRecord::of([end, hold, task, place, by])
 }
 
 #[cfg(all(test, not(loom)))]
@@ -298,7 +379,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::{
-        AtomicU64, LEAST_POLLS, LONGEST_READY, PIECE, PollOutcome, PollRecord, PollRing, Wakeup,
+        AtomicU64, LEAST_POLLS, LONGEST_READY, PIECE, PollOutcome, PollRecord, PollRing, PollWords,
+        Relaxed, Wakeup, ring_places,
     };
 
     const OUTCOMES: [PollOutcome; 5] = [
@@ -309,15 +391,122 @@ mod tests {
         PollOutcome::Panicked,
     ];
 
-    fn ring(polls: usize) -> PollRing {
+    fn memory(places: usize) -> Box<[PollWords]> {
         let zero = || from_fn(|_| AtomicU64::new(0));
-        PollRing::new((0..polls).map(|_| zero()).collect::<Box<[_]>>())
+        (0..places).map(|_| zero()).collect()
+    }
+
+    fn ring(polls: usize) -> PollRing {
+        PollRing::lent(Box::leak(memory(ring_places(polls))), 7)
     }
 
     #[test]
-    fn a_ring_that_is_too_small_or_no_power_of_two_is_not_used() {
+    fn memory_that_is_too_small_or_no_power_of_two_is_not_used() {
         for (asked, given) in [(0, 256), (16, 256), (300, 256), (256, 256), (1_024, 1_024)] {
-            assert_eq!(ring(asked).capacity(), given);
+            let ring = ring(asked);
+            assert_eq!(ring.capacity(), given);
+            assert_eq!(
+                (ring.loan().is_some(), ring.thread()),
+                match asked {
+                    256 | 1_024 => (true, 7),
+                    _ => (false, 0),
+                }
+            );
+            let left = PollRing::left(memory(ring_places(asked)));
+            assert_eq!(left.is_some(), asked as u64 == given);
+        }
+        assert!(PollRing::left(memory(0)).is_none());
+    }
+
+    #[test]
+    fn a_place_that_is_lent_again_has_no_poll_of_the_thread_before() {
+        let before = ring(LEAST_POLLS);
+        for end in 1..1_000 {
+            before.push(1, 2, end, 4);
+        }
+        let memory = before.loan().expect("memory that was lent");
+        let after = PollRing::lent(memory, 8);
+        assert_eq!((after.written(), after.thread()), (0, 8));
+        after.push(1, 2, 3, 4);
+        let mut ends = Vec::new();
+        let read = after.read(0, true, |poll| ends.push(poll.end));
+        assert_eq!((&ends[..], read.next, read.lost), (&[3][..], 1, 0));
+    }
+
+    /// A process dies at any store of a poll: the stores before are there, those after are not.
+    #[test]
+    fn a_poll_that_is_cut_short_is_whole_or_not_counted() {
+        const CAPACITY: u64 = LEAST_POLLS as u64;
+        let whole = |end| PollRecord {
+            end,
+            hold: end + 1,
+            task: end + 2,
+            path: 5,
+            chain: 6,
+            outcome: PollOutcome::Pending,
+            wakeup: Some(Wakeup {
+                latency: 7,
+                by: end + 3,
+            }),
+        };
+        // In the order in which they are stored: words of the place, then of the head.
+        for stores in 0..=7 {
+            let ring = ring(LEAST_POLLS);
+            let add = |end| {
+                let poll = whole(end);
+                ring.push(poll.path, poll.hold, poll.end, poll.task);
+                ring.complete(poll.chain, poll.outcome, poll.wakeup);
+            };
+            (0..CAPACITY).for_each(add);
+            let before: [u64; 5] = words(&ring, 0);
+            add(CAPACITY);
+            let after: [u64; 5] = words(&ring, 0);
+            let (head, places) = ring.parts().expect("places");
+            let mut cut = before;
+            for nth in 0..usize::min(stores, 4) {
+                cut[nth] = if nth == 3 { 0 } else { after[nth] };
+            }
+            if stores >= 6 {
+                cut[4] = after[4];
+            }
+            if stores >= 7 {
+                cut[3] = after[3];
+            }
+            for (word, value) in places[0].iter().zip(cut) {
+                word.store(value, Relaxed);
+            }
+            let is_counted = stores >= 5;
+            head[0].store(CAPACITY + u64::from(is_counted), Relaxed);
+            let mut polls = Vec::new();
+            let read = ring.read(0, true, |poll| polls.push(poll));
+            // The place of the oldest one may be damaged, so it is not read.
+            let first = 1 + u64::from(is_counted);
+            assert_eq!(read.lost, first, "{stores}");
+            let mut expected: Vec<_> = (first..CAPACITY + u64::from(is_counted))
+                .map(whole)
+                .collect();
+            if is_counted && stores < 7 {
+                let last = expected.last_mut().expect("polls");
+                (last.chain, last.outcome, last.wakeup) = (0, PollOutcome::Unknown, None);
+            }
+            assert_eq!(polls, expected, "{stores}");
+        }
+    }
+
+    fn words(ring: &PollRing, nth: usize) -> [u64; 5] {
+        let (_, places) = ring.parts().expect("places");
+        from_fn(|word| places[nth][word].load(Relaxed))
+    }
+
+    #[test]
+    fn any_number_of_polls_is_read_or_skipped() {
+        for written in [u64::MAX, u64::MAX - 1, 1 << 63, 257, 256, 255] {
+            let ring = ring(LEAST_POLLS);
+            ring.parts().expect("places").0[0].store(written, Relaxed);
+            let mut count = 0;
+            let read = ring.read(0, true, |_| count += 1);
+            assert_eq!((read.lost + count, read.next), (written, written));
+            assert!(count <= LEAST_POLLS as u64);
         }
     }
 

@@ -155,13 +155,16 @@ pub struct TaskCell<O = Alone> {
 #[cfg(not(all(test, loom)))]
 const _: () = assert!(size_of::<TaskCell<u32>>() == 80);
 
+/// Bit that marks the number of a thread in place of a task ID.
+pub const THREAD: u64 = 1 << 63;
+
 /// State of a task's waker.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WakerReading {
     /// First wake since the last poll began, in ticks.
     pub woken: Option<u64>,
     /// Source of the last wake: the id of a task; for a wake from outside instrumented tasks a
-    /// thread, as the runtime encodes it; 0 if unknown.
+    /// thread's number with [`THREAD`]; 0 if unknown.
     pub by: u64,
     /// Times that the task was woken.
     pub wakes: u64,

@@ -26,6 +26,12 @@ impl Scale {
         }
     }
 
+    /// Nanoseconds of `2^shift` ticks, and that shift.
+    #[must_use]
+    pub const fn parts(self) -> (u64, u32) {
+        (self.multiplier, self.shift)
+    }
+
     /// Converts ticks to nanoseconds, rounded down; `u64::MAX` on overflow.
     #[must_use]
     pub fn ns(self, ticks: u64) -> u64 {

@@ -1,6 +1,7 @@
 //! The running task and its innermost call on this thread.
 
 pub(crate) use turbowish_model::account::resource::CurrentCall;
+pub(crate) use turbowish_model::account::task::THREAD;
 
 use crate::hot::{switch, thread};
 
@@ -12,9 +13,6 @@ pub(crate) fn current_call() -> CurrentCall {
     };
     thread::with_current(epoch, |thread| thread.ledger.current_call()).unwrap_or_default()
 }
-
-/// Bit that marks the number of a thread in place of a task ID.
-pub(crate) const THREAD: u64 = 1 << 63;
 
 /// ID of the task that runs on this thread. Without a task: the thread's number with [`THREAD`]; 0
 /// if nothing was ever accounted on this thread.

@@ -299,6 +299,11 @@ pub(crate) fn all() -> Vec<Registered> {
     lock(&PROCS.known).clone()
 }
 
+/// Number of the procs in [`all`].
+pub(crate) fn count() -> usize {
+    lock(&PROCS.known).len()
+}
+
 /// Number of procs beyond the maximum.
 pub(crate) fn lost() -> u64 {
     PROCS.lost.load(Ordering::Relaxed)

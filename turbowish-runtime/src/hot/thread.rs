@@ -3,7 +3,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::io;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 use std::sync::{Arc, LazyLock, Mutex, OnceLock};
 use std::thread::JoinHandle;
 
@@ -13,7 +13,7 @@ use turbowish_model::account::event_ring::EventRing;
 use turbowish_model::account::ledger::Ledger;
 use turbowish_model::account::metrics::Metrics;
 use turbowish_model::account::paths::Paths;
-use turbowish_model::account::poll_ring::PollRing;
+use turbowish_model::account::poll_ring::{PollRing, PollWords, ring_places};
 use turbowish_model::account::task::FirstPollCell;
 use turbowish_unsafe::local::Local;
 use turbowish_unsafe::own::Own;
@@ -124,6 +124,30 @@ struct PollRings {
     per_thread: AtomicUsize,
     /// Those that the recorder has not taken yet.
     rings: Mutex<Vec<ThreadPolls>>,
+    memory: Mutex<RingMemory>,
+}
+
+/// Memory of a ring. It is never given back to the system, only to other threads.
+pub(crate) type LentRing = &'static [PollWords];
+
+/// Memory for the rings of threads that begin.
+struct RingMemory {
+    /// That of threads that have ended, as soon as the recorder has read it to its end.
+    free: Vec<LentRing>,
+    /// Where more of it comes from, as long as there is some: it outlives the process.
+    lasting: Option<Box<dyn FnMut() -> Option<LentRing> + Send>>,
+}
+
+impl RingMemory {
+    fn take(&mut self, polls: usize) -> LentRing {
+        let places = ring_places(polls);
+        if let Some(free) = self.free.pop_if(|free| free.len() == places) {
+            return free;
+        }
+        let lasting = self.lasting.as_mut().and_then(|more| more());
+        // The system gives memory only for what is written.
+        lasting.unwrap_or_else(|| Box::leak(zeroed::words(places)))
+    }
 }
 
 /// The last polls and events of a thread. They outlive it as long as somebody refers to them.
@@ -139,7 +163,16 @@ pub(crate) struct ThreadPolls {
 impl ThreadPolls {
     /// Whether the thread has ended: it writes no more.
     pub(crate) fn is_over(&self) -> bool {
-        Arc::strong_count(&self.ring) == 1
+        let is_last = Arc::strong_count(&self.ring) == 1;
+        // All that it wrote is seen from here on.
+        fence(Ordering::Acquire);
+        is_last
+    }
+
+    /// Another thread may have the memory. This thread writes no more, and nobody reads it.
+    pub(crate) fn give_back(&self) {
+        let memory = self.ring.loan().filter(|_| self.is_over());
+        lock(&THREADS.polls.memory).free.extend(memory);
     }
 }
 
@@ -152,6 +185,10 @@ static THREADS: Threads = Threads {
     polls: PollRings {
         per_thread: AtomicUsize::new(0),
         rings: Mutex::new(Vec::new()),
+        memory: Mutex::new(RingMemory {
+            free: Vec::new(),
+            lasting: None,
+        }),
     },
 };
 
@@ -323,11 +360,12 @@ fn new_thread() -> ThreadPolls {
     let per_thread = THREADS.polls.per_thread.load(Ordering::Relaxed);
     let (ring, events) = match per_thread {
         0 => Default::default(),
-        // The system gives memory only for what is written.
-        _ => (
-            Arc::new(PollRing::new(zeroed::words(per_thread))),
-            Arc::new(EventRing::new(zeroed::words(per_thread / EVENT_SHARE))),
-        ),
+        _ => {
+            let memory = lock(&THREADS.polls.memory).take(per_thread);
+            // The system gives memory only for what is written.
+            let events = EventRing::new(zeroed::words(per_thread / EVENT_SHARE));
+            (Arc::new(PollRing::lent(memory, index)), Arc::new(events))
+        }
     };
     let polls = ThreadPolls {
         index,
@@ -339,7 +377,8 @@ fn new_thread() -> ThreadPolls {
         let mut rings = lock(&THREADS.polls.rings);
         if rings.len() >= FOLD_AT {
             // Nobody takes them.
-            rings.retain(|ring| !ring.is_over());
+            let over = rings.extract_if(.., |ring| ring.is_over());
+            over.for_each(|ring| ring.give_back());
         }
         rings.push(polls.clone());
     }
@@ -349,9 +388,13 @@ fn new_thread() -> ThreadPolls {
 /// Polls that a thread keeps for each event.
 const EVENT_SHARE: usize = 4;
 
-/// From now on, each new thread keeps so many polls, a power of two, until
-/// [`take_polls`] returns them.
-pub(crate) fn keep_polls(per_thread: usize) {
+/// From now on, each new thread keeps so many polls, a power of two, until [`take_polls`] returns
+/// them: in memory that `lasting` returns, as long as it returns some.
+pub(crate) fn keep_polls(
+    per_thread: usize,
+    lasting: Option<Box<dyn FnMut() -> Option<LentRing> + Send>>,
+) {
+    lock(&THREADS.polls.memory).lasting = lasting;
     THREADS
         .polls
         .per_thread

@@ -8,7 +8,7 @@ use turbowish_model::query::{Budget, Query, QueryError};
 use turbowish_model::snapshot::{Accounting, Process, Snapshot};
 use turbowish_wire::PauseTask;
 
-pub(super) use self::polls::PollReader;
+pub(super) use self::polls::{PollReader, now};
 use super::Monitor;
 use crate::hot::{proc, switch, thread};
 use crate::lock::lock;
@@ -42,6 +42,10 @@ impl Source for Monitor {
 
     fn polls(&self) -> NewPolls {
         lock(&self.thread.polls).read(self.scale)
+    }
+
+    fn names(&self) -> Vec<u8> {
+        lock(&self.thread.polls).names()
     }
 
     fn set_accounting(&self, accounting: Accounting) {

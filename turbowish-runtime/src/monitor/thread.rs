@@ -2,6 +2,7 @@
 //! Queries run on another thread.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
@@ -9,16 +10,20 @@ use std::time::Duration;
 
 use tokio::sync::oneshot;
 use tokio::time::MissedTickBehavior;
+use turbowish_model::account::time::Scale;
+use turbowish_recording::RING_POLLS;
+use turbowish_wire::discovery;
 
 use super::Monitor;
 use super::alerts::AlertWatch;
 use super::cpu_time::CpuTime;
 use super::heartbeat::HeartbeatTask;
-use super::served::PollReader;
+use super::served::{self, PollReader};
+use crate::hot::thread::LentRing;
 use crate::hot::{pause, thread};
 use crate::lock::lock;
 use crate::log::say;
-use crate::server::{self, Config, RecordConfig, Source};
+use crate::server::{self, Config, RecordConfig, RingFile, Source};
 use crate::settings::{RecordIn, Settings, with_pid};
 
 /// Interval of the history's ticks.
@@ -26,9 +31,6 @@ const TICK: Duration = Duration::from_millis(250);
 
 /// Number of counts per tick while there are many polls.
 const PARTS: u32 = 5;
-
-/// Polls that each thread keeps for the recorder: 320 KiB.
-const POLLS_PER_THREAD: usize = 8_192;
 
 /// State of the monitor's thread.
 #[derive(Debug, Default)]
@@ -53,12 +55,14 @@ pub(crate) fn start(monitor: &Arc<Monitor>, settings: &Settings) {
         read_only: settings.read_only,
         max_clients: settings.max_clients,
         max_rows: settings.max_rows,
-        record: record(settings),
         ..Config::default()
     };
-    if config.record.is_some() {
-        thread::keep_polls(POLLS_PER_THREAD);
+    let record = record(settings, &config.folder, monitor.scale);
+    if let Some(record) = &record {
+        // Before any thread of the program has a poll: 320 KiB each.
+        thread::keep_polls(RING_POLLS, record.rings.clone().map(lasting));
     }
+    let config = Config { record, ..config };
     let (stop, stopped) = oneshot::channel();
     let own = monitor.clone();
     match thread::start("turbowish-monitor", move || run(own, config, stopped)) {
@@ -73,18 +77,48 @@ pub(crate) fn start(monitor: &Arc<Monitor>, settings: &Settings) {
 }
 
 /// What is recorded. The program may change its working folder, so a path is made absolute at once.
-fn record(settings: &Settings) -> Option<RecordConfig> {
-    let path = match &settings.record {
+fn record(settings: &Settings, folder: &Path, scale: Scale) -> Option<RecordConfig> {
+    let (path, rings) = match &settings.record {
         RecordIn::Nothing => return None,
-        RecordIn::Memory => None,
+        RecordIn::Memory => (None, rings(folder, scale)),
         RecordIn::File(path) => {
             let path = with_pid(path);
-            Some(std::env::current_dir().unwrap_or_default().join(path))
+            let path = std::env::current_dir().unwrap_or_default().join(path);
+            (Some(path), None)
         }
     };
     Some(RecordConfig {
         budget: settings.record_bytes,
         path,
+        rings,
+    })
+}
+
+/// The file in which the threads have their rings.
+fn rings(folder: &Path, scale: Scale) -> Option<Arc<RingFile>> {
+    let pid = std::process::id();
+    match RingFile::create(folder, pid, &served::now(scale)) {
+        Ok(rings) => rings.map(Arc::new),
+        Err(error) => {
+            say(&server::no_ring_file(&discovery::ring(folder, pid), &error));
+            None
+        }
+    }
+}
+
+/// Memory in the file. Threads that find none there have memory that ends with the process.
+fn lasting(rings: Arc<RingFile>) -> Box<dyn FnMut() -> Option<LentRing> + Send> {
+    let mut is_over = false;
+    Box::new(move || {
+        if is_over {
+            return None;
+        }
+        let ring = rings.ring().unwrap_or_else(|error| {
+            say(&rings.reason(&error));
+            None
+        });
+        is_over = ring.is_none();
+        ring
     })
 }
 

@@ -7,6 +7,7 @@
 mod file;
 mod polls;
 mod ring;
+mod ring_file;
 mod schedule;
 #[cfg(test)]
 mod tests;
@@ -27,6 +28,7 @@ use turbowish_wire::encode;
 use self::file::{RecordFile, RecordTo};
 use self::polls::KeptPolls;
 use self::ring::Ring;
+pub(crate) use self::ring_file::{RingFile, reason as no_ring_file};
 use self::schedule::Schedule;
 use super::worker::Worker;
 use super::{Config, News, Source, lock};
@@ -38,12 +40,14 @@ const POLLS_BEFORE: Duration = Duration::from_secs(1);
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// What is recorded, and where.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(crate) struct RecordConfig {
     /// Bytes of all chunks in memory, at most.
     pub(crate) budget: usize,
     /// The file of the user's choice, instead of those beside the socket.
     pub(crate) path: Option<PathBuf>,
+    /// The file beside the socket in which the threads have their rings.
+    pub(crate) rings: Option<Arc<RingFile>>,
 }
 
 /// The recording of this process.
@@ -52,16 +56,21 @@ pub(super) struct Recorder {
     ring: Mutex<Ring>,
     polls: KeptPolls,
     file: Mutex<RecordFile>,
+    rings: Option<Arc<RingFile>>,
 }
 
 impl Recorder {
     /// `folder` has the socket of this process, if there is one.
     pub(super) fn new(config: &Config, folder: Option<&Path>) -> Arc<Self> {
         let budget = config.record.as_ref().map_or(0, |record| record.budget);
-        let path = config
-            .record
-            .as_ref()
-            .and_then(|record| record.path.clone());
+        let record = config.record.as_ref();
+        let path = record.and_then(|record| record.path.clone());
+        let rings = record.and_then(|record| record.rings.clone());
+        if folder.is_none()
+            && let Some(rings) = &rings
+        {
+            rings.remove();
+        }
         let to = match (path, folder) {
             _ if budget == 0 => RecordTo::Nothing,
             (Some(path), _) => RecordTo::Named(path),
@@ -77,6 +86,7 @@ impl Recorder {
             ring: Mutex::new(Ring::new(budget.div_ceil(2))),
             polls: KeptPolls::new(budget / 2),
             file: Mutex::new(RecordFile::new(to, Arc::clone(&config.say))),
+            rings: rings.filter(|_| folder.is_some()),
         })
     }
 
@@ -187,6 +197,9 @@ impl Recorder {
     /// Ends the recording. The files beside the socket are removed, unless a write to them takes
     /// longer than [`PATIENCE`]: the end of the process waits for this.
     pub(super) async fn end(&self) {
+        if let Some(rings) = &self.rings {
+            rings.remove();
+        }
         let until = Instant::now() + PATIENCE;
         loop {
             match self.file.try_lock() {

@@ -124,6 +124,10 @@ impl Source for Told {
         is_armed.then(|| std::mem::take(&mut *self.news.lock().unwrap()))
     }
 
+    fn names(&self) -> Vec<u8> {
+        Vec::new()
+    }
+
     fn polls(&self) -> NewPolls {
         NewPolls::default()
     }

@@ -114,7 +114,7 @@ fn the_polls_that_are_kept_are_all_of_them() {
     const POLLS: usize = 1 << 16;
     let alone = alone();
     let _clock = OwnClock::of(&alone);
-    thread::keep_polls(POLLS);
+    thread::keep_polls(POLLS, None);
     let own = std::thread::current();
     for seed in 0..4 {
         let _ = thread::take_polls();
@@ -136,7 +136,7 @@ fn the_polls_that_are_kept_are_all_of_them() {
         assert_eq!(hold, totals.busy.values().sum::<u64>(), "seed {seed}");
         assert!(latest <= totals.at);
     }
-    thread::keep_polls(0);
+    thread::keep_polls(0, None);
 }
 
 #[test]

@@ -581,6 +581,10 @@ impl Source for Slow {
         self.0.news()
     }
 
+    fn names(&self) -> Vec<u8> {
+        Vec::new()
+    }
+
     fn polls(&self) -> NewPolls {
         NewPolls::default()
     }

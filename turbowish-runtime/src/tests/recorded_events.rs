@@ -24,12 +24,12 @@ const MS: u64 = 1_000_000;
 fn recorded(f: impl FnOnce() + Send) -> Vec<EventRecord> {
     let _alone = alone();
     let _monitor = armed();
-    thread::keep_polls(256);
+    thread::keep_polls(256, None);
     drop(thread::take_polls());
     std::thread::scope(|scope| {
         scope.spawn(f).join().expect("no panic");
     });
-    thread::keep_polls(0);
+    thread::keep_polls(0, None);
     let mut events = Vec::new();
     for thread in thread::take_polls() {
         let (_, lost) = thread.events.read(0, |event| events.push(event));

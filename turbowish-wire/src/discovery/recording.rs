@@ -1,7 +1,8 @@
 //! Recordings that processes keep beside their sockets, so that they are there after a crash.
 //!
 //! A process appends to `<pid>.tw`. When that file has its size, it becomes `<pid>.old.tw`, in
-//! place of the one before. At an orderly end the process removes both.
+//! place of the one before. Its threads have their last polls in memory that is the file
+//! `<pid>.ring`. At an orderly end the process removes all three.
 
 use std::fs::{self, Metadata};
 use std::io;
@@ -26,6 +27,8 @@ pub struct Recording {
     pub pid: u32,
     /// Its files, that with the earlier chunks first. Each is a recording of its own.
     pub segments: Vec<PathBuf>,
+    /// The file of the rings of its threads.
+    pub ring: Option<PathBuf>,
     /// Whether the process lives: it has its socket, and a process has this ID.
     pub lives: bool,
 }
@@ -34,6 +37,19 @@ pub struct Recording {
 #[must_use]
 pub fn segments(folder: &Path, pid: u32) -> [PathBuf; 2] {
     ["old.tw", "tw"].map(|end| folder.join(format!("{pid}.{end}")))
+}
+
+/// The file of the rings of a process's threads, in a folder.
+#[must_use]
+pub fn ring(folder: &Path, pid: u32) -> PathBuf {
+    folder.join(format!("{pid}.ring"))
+}
+
+impl Recording {
+    /// All its files.
+    fn files(&self) -> impl Iterator<Item = &PathBuf> {
+        self.segments.iter().chain(&self.ring)
+    }
 }
 
 /// Lists the recordings in a folder by process ID; empty if there is no folder.
@@ -56,10 +72,11 @@ pub fn recordings(folder: &Path) -> io::Result<Vec<Recording>> {
         Recording {
             pid,
             segments: segments(folder, pid).into_iter().filter(is_there).collect(),
+            ring: Some(ring(folder, pid)).filter(is_there),
             lives: is_alive(pid) && fs::symlink_metadata(socket(folder, pid)).is_ok(),
         }
     });
-    let recordings = recordings.filter(|recording| !recording.segments.is_empty());
+    let recordings = recordings.filter(|recording| recording.files().next().is_some());
     Ok(recordings.collect())
 }
 
@@ -79,9 +96,9 @@ pub fn sweep(folder: &Path, now: SystemTime) -> io::Result<()> {
     for (nth, (written, recording)) in dead.iter().enumerate() {
         let age = now.duration_since(*written).unwrap_or_default();
         if nth < beyond || age > DEAD_AGE {
-            for segment in &recording.segments {
+            for file in recording.files() {
                 // Another process may have been faster.
-                let _ = fs::remove_file(segment);
+                let _ = fs::remove_file(file);
             }
         }
     }
@@ -90,7 +107,7 @@ pub fn sweep(folder: &Path, now: SystemTime) -> io::Result<()> {
 
 /// When the recording was last written to.
 fn written(recording: &Recording) -> SystemTime {
-    let found = recording.segments.iter().map(fs::symlink_metadata);
+    let found = recording.files().map(fs::symlink_metadata);
     let times = found.filter_map(|found| found.ok()?.modified().ok());
     times.max().unwrap_or(SystemTime::UNIX_EPOCH)
 }
@@ -119,9 +136,11 @@ fn own_file(path: &Path) -> io::Result<Option<Metadata>> {
     }
 }
 
-fn pid_of(segment: &Path) -> Option<u32> {
-    let stem = segment.file_name()?.to_str()?.strip_suffix(".tw")?;
-    parse_pid(stem.strip_suffix(".old").unwrap_or(stem))
+fn pid_of(file: &Path) -> Option<u32> {
+    let name = file.file_name()?.to_str()?;
+    let ends = [".old.tw", ".tw", ".ring"];
+    let stem = ends.iter().find_map(|end| name.strip_suffix(end));
+    parse_pid(stem?)
 }
 
 #[cfg(test)]
@@ -133,7 +152,7 @@ mod tests {
 
     use super::super::{prepare, socket};
     use super::{
-        DEAD_AGE, DEAD_KEPT, Recording, pid_of, recordings, remove_stale, segments, sweep,
+        DEAD_AGE, DEAD_KEPT, Recording, pid_of, recordings, remove_stale, ring, segments, sweep,
     };
 
     /// A process ID that no process has, and those before it.
@@ -156,6 +175,8 @@ mod tests {
         for (name, expected) in [
             ("4242.tw", Some(4242)),
             ("4242.old.tw", Some(4242)),
+            ("4242.ring", Some(4242)),
+            ("4242.old.ring", None),
             ("4242.new.tw", None),
             ("old.tw", None),
             ("0.tw", None),
@@ -171,21 +192,32 @@ mod tests {
         let me = std::process::id();
         let [_, mine] = segments(&folder, me);
         let [old, new] = segments(&folder, NOBODY);
-        for path in [&mine, &old, &new, &folder.join("notes.tw")] {
+        let [both_rings, alone] = [NOBODY, NOBODY - 1].map(|pid| ring(&folder, pid));
+        let other = folder.join("notes.tw");
+        for path in [&mine, &old, &new, &both_rings, &alone, &other] {
             fs::write(path, "").unwrap();
         }
         // A process of this ID lives, but it is another one: the socket is gone.
-        let recording = |pid, segments: &[&PathBuf], lives| Recording {
+        let recording = |pid, segments: &[&PathBuf], ring: Option<&PathBuf>, lives| Recording {
             pid,
             segments: segments.iter().map(|path| (*path).clone()).collect(),
+            ring: ring.cloned(),
             lives,
         };
-        let dead = recording(NOBODY, &[&old, &new], false);
-        let both = [recording(me, &[&mine], false), dead.clone()];
-        assert_eq!(recordings(&folder).unwrap(), both);
+        let dead = || {
+            let polls = recording(NOBODY - 1, &[], Some(&alone), false);
+            [
+                polls,
+                recording(NOBODY, &[&old, &new], Some(&both_rings), false),
+            ]
+        };
+        let all = |lives| {
+            let [first, second] = dead();
+            [recording(me, &[&mine], None, lives), first, second]
+        };
+        assert_eq!(recordings(&folder).unwrap(), all(false));
         fs::write(socket(&folder, me), "").unwrap();
-        let both = [recording(me, &[&mine], true), dead];
-        assert_eq!(recordings(&folder).unwrap(), both);
+        assert_eq!(recordings(&folder).unwrap(), all(true));
         assert_eq!(recordings(&folder.join("none")).unwrap(), []);
     }
 
@@ -205,8 +237,10 @@ mod tests {
         write(&segments(&folder, me)[1], 2 * DEAD_AGE);
         // The oldest has the highest ID.
         for nth in 0..20 {
-            for path in segments(&folder, begin + nth) {
-                write(&path, hour * nth / 2);
+            let [old, new] = segments(&folder, begin + nth);
+            // The ring is the file that was written last.
+            for (path, before) in [(old, 2), (new, 1), (ring(&folder, begin + nth), 0)] {
+                write(&path, hour * nth / 2 + hour * before / 8);
             }
         }
         sweep(&folder, now).unwrap();
@@ -215,7 +249,7 @@ mod tests {
         sweep(&folder, now + DEAD_AGE - hour * 2).unwrap();
         let young: Vec<u32> = [me].into_iter().chain(begin..begin + 5).collect();
         assert_eq!(pids(&folder), young);
-        assert_eq!(fs::read_dir(&folder).unwrap().count(), 2 + 2 * 5);
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 2 + 3 * 5);
     }
 
     #[test]

@@ -1,19 +1,15 @@
 //! What the threads did, poll by poll and event by event, since the last time that the recorder
 //! asked.
 
-use std::sync::Arc;
-
 use turbowish_model::account::event_ring::{EventFact, EventRecord, ResourceUse};
 use turbowish_model::account::paths::Paths;
-use turbowish_model::account::poll_ring::{PollRecord, Wakeup};
 use turbowish_model::account::time::Scale;
 use turbowish_recording::{
-    ChunkKind, EventEncoder, NameEncoder, PollEncoder, PollEvent, ResourceSpan, ThreadEvent,
-    ThreadEventKind, WakeupEvent, WokenBy,
+    ChunkKind, ClockReading, EventEncoder, NameEncoder, PollEncoder, ResourceSpan, ThreadEvent,
+    ThreadEventKind,
 };
 
 use super::super::unix_ns;
-use crate::hot::current::THREAD;
 use crate::hot::thread::{self, ThreadPolls};
 use crate::hot::{clock, proc, task};
 use crate::metrics::{self, EventWords};
@@ -41,39 +37,11 @@ struct ThreadReader {
     until: u64,
 }
 
-/// Conversion of instants from ticks, at one reading of both clocks.
-#[derive(Clone, Copy)]
-struct Instants {
-    scale: Scale,
-    ticks: u64,
-    unix_ns: u64,
-}
-
-impl Instants {
-    fn now(scale: Scale) -> Self {
-        Self {
-            scale,
-            ticks: clock::ticks(),
-            unix_ns: unix_ns(),
-        }
-    }
-
-    fn unix_ns(self, ticks: u64) -> u64 {
-        let ago = self.scale.ns(self.ticks.saturating_sub(ticks));
-        self.unix_ns.saturating_sub(ago)
-    }
-}
-
 impl PollReader {
     /// Reads what is new.
     pub(super) fn read(&mut self, scale: Scale) -> NewPolls {
-        let begun = thread::take_polls();
         let mut names = NameEncoder::default();
-        for polls in &begun {
-            names.thread(polls.index, &polls.name);
-        }
-        self.threads
-            .extend(begun.into_iter().map(ThreadReader::new));
+        self.begin(&mut names);
         let mut new = NewPolls::default();
         self.threads.retain_mut(|thread| {
             // Looked at first: what it wrote before is then all there is.
@@ -81,25 +49,48 @@ impl PollReader {
             // After the polls that are read: a poll does not end later than now.
             let fill = thread.read(scale, is_over, &mut new.polls);
             new.fill_percent = new.fill_percent.max(fill);
+            if is_over {
+                thread.polls.give_back();
+            }
             !is_over
         });
+        new.clock = Some(now(scale));
         // After the polls: all their numbers are defined by now.
         self.name(&mut names);
         new.names = names.end();
         new
     }
 
+    /// Names of what is new.
+    pub(super) fn names(&mut self) -> Vec<u8> {
+        let mut names = NameEncoder::default();
+        self.begin(&mut names);
+        self.name(&mut names);
+        names.end()
+    }
+
+    /// Takes and names the threads that have begun.
+    fn begin(&mut self, names: &mut NameEncoder) {
+        for polls in thread::take_polls() {
+            names.thread(polls.index, &polls.name);
+            self.threads.push(ThreadReader::new(polls));
+        }
+    }
+
     /// Defines what was not named yet.
     fn name(&mut self, names: &mut NameEncoder) {
         let [procs, paths, chains, events] = &mut self.named;
-        let known = proc::all();
+        let known = match proc::count() {
+            same if same == *procs => Vec::new(),
+            _ => proc::all(),
+        };
         for (number, proc) in known.iter().enumerate().skip(*procs) {
             let place =
                 |site: &Option<proc::Site>| site.map(|site| (site.line, site.column, site.expr));
             let function = (&*proc.path, proc.file, proc.line);
             names.proc(number as u32, function, proc.sites.iter().map(place));
         }
-        *procs = known.len();
+        *procs = known.len().max(*procs);
         for (site, EventWords { name, place, keys }) in metrics::new_events(events) {
             names.event(site, (name, place.file(), place.line()), keys);
         }
@@ -142,7 +133,7 @@ impl ThreadReader {
         let new = next - self.next_event;
         self.next_event = next;
         self.lost_events += lost;
-        let now = Instants::now(scale);
+        let now = now(scale);
         if let Some(first) = records.first() {
             let at_unix_ns = now.unix_ns(first.at);
             let lost = std::mem::take(&mut self.lost_events);
@@ -160,7 +151,8 @@ impl ThreadReader {
     }
 
     fn read_polls(&mut self, scale: Scale, is_over: bool, into: &mut Vec<ThreadChunk>) -> u64 {
-        let ring = Arc::clone(&self.polls.ring);
+        // Not a further reference, which would say that the thread goes on.
+        let ring = &*self.polls.ring;
         if ring.written() == self.next {
             return 0;
         }
@@ -169,13 +161,14 @@ impl ThreadReader {
         let new = read.next - self.next;
         self.next = read.next;
         self.lost += read.lost;
-        let now = Instants::now(scale);
+        let now = now(scale);
         if let Some(first) = records.first() {
             let at_unix_ns = now.unix_ns(first.start()).max(self.until);
             let lost = std::mem::take(&mut self.lost);
-            let mut encoder = PollEncoder::begin(at_unix_ns, self.polls.index, lost);
+            let first = read.next - records.len() as u64;
+            let mut encoder = PollEncoder::begin(at_unix_ns, self.polls.index, first, lost);
             for record in &records {
-                let poll = event(record, now);
+                let poll = now.event(record);
                 encoder.push(&poll);
                 self.until = self.until.max(poll.end_unix_ns());
             }
@@ -189,7 +182,7 @@ impl ThreadReader {
     }
 }
 
-fn thread_event(event: &EventRecord, now: Instants) -> ThreadEvent {
+fn thread_event(event: &EventRecord, now: ClockReading) -> ThreadEvent {
     let span = |of: ResourceUse| ResourceSpan {
         resource: of.resource,
         duration_ns: now.scale.ns(of.ticks),
@@ -208,26 +201,11 @@ fn thread_event(event: &EventRecord, now: Instants) -> ThreadEvent {
     }
 }
 
-fn event(poll: &PollRecord, now: Instants) -> PollEvent {
-    let start_unix_ns = now.unix_ns(poll.start());
-    PollEvent {
-        start_unix_ns,
-        hold_ns: now.unix_ns(poll.end).saturating_sub(start_unix_ns),
-        task: poll.task,
-        path: poll.path,
-        chain: poll.chain,
-        outcome: poll.outcome,
-        wakeup: poll.wakeup.map(|wakeup| self::wakeup(wakeup, now)),
-    }
-}
-
-fn wakeup(Wakeup { latency, by }: Wakeup, now: Instants) -> WakeupEvent {
-    WakeupEvent {
-        latency_ns: now.scale.ns(latency),
-        by: match by {
-            0 => WokenBy::Unknown,
-            by if by & THREAD != 0 => WokenBy::Thread(by as u32),
-            task => WokenBy::Task(task),
-        },
+/// What time it is.
+pub(in crate::monitor) fn now(scale: Scale) -> ClockReading {
+    ClockReading {
+        scale,
+        ticks: clock::ticks(),
+        unix_ns: unix_ns(),
     }
 }

@@ -185,7 +185,7 @@ fn create(path: &Path) -> io::Result<File> {
 }
 
 /// Whether this program has privileges that the user who started it may not have (`AT_SECURE`).
-fn is_raised() -> bool {
+pub(super) fn is_raised() -> bool {
     const AT_SECURE: usize = 23;
     const WORD: usize = size_of::<usize>();
     match fs::read("/proc/self/auxv") {

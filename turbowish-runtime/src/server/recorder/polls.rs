@@ -14,6 +14,8 @@ use super::{Recorder, lock};
 const SLOWEST: Duration = Duration::from_millis(250);
 /// At least.
 const FASTEST: Duration = Duration::from_millis(10);
+/// Time between two looks for names at most, while something goes on.
+const NAMING: Duration = Duration::from_millis(25);
 /// How full a ring may be at the next look, in percent, if the threads go on as they did.
 const FILL: u64 = 40;
 
@@ -53,26 +55,46 @@ impl KeptPolls {
 impl Recorder {
     /// Records polls until it is dropped.
     pub(super) async fn follow_polls(self: Arc<Self>, source: Arc<dyn Source>) {
-        let mut pause = SLOWEST;
+        let (mut pause, mut is_idle) = (SLOWEST, false);
         loop {
-            tokio::time::sleep(pause).await;
-            pause = next_pause(pause, self.take_polls(&*source));
+            let mut left = pause;
+            while left > NAMING && !is_idle {
+                tokio::time::sleep(NAMING).await;
+                self.take_names(&*source);
+                left -= NAMING;
+            }
+            tokio::time::sleep(left).await;
+            let fill_percent = self.take_polls(&*source);
+            is_idle = fill_percent.is_none();
+            pause = next_pause(pause, fill_percent.unwrap_or(0));
         }
     }
 
-    /// Records what is new. Returns how full the fullest ring was, in percent.
-    pub(in super::super) fn take_polls(&self, source: &dyn Source) -> u64 {
+    /// Records the names of what is new, so that the polls that a crash leaves in the rings have
+    /// some.
+    fn take_names(&self, source: &dyn Source) {
+        let names = source.names();
+        if !names.is_empty() {
+            self.add_names(None, &names);
+        }
+    }
+
+    /// Records what is new. Returns how full the fullest ring was, in percent; `None` if nothing is
+    /// new.
+    pub(in super::super) fn take_polls(&self, source: &dyn Source) -> Option<u64> {
         if !self.is_on {
-            return 0;
+            return None;
         }
         let NewPolls {
             names,
             polls,
             fill_percent,
+            clock,
         } = source.polls();
         if !names.is_empty() {
             self.add_names(polls.first(), &names);
         }
+        let is_new = !polls.is_empty();
         for ThreadChunk {
             kind,
             at_unix_ns,
@@ -86,7 +108,11 @@ impl Recorder {
             lock(&self.polls.ring).push(kind, at_unix_ns, polls.clone());
             lock(&self.file).append(&polls);
         }
-        fill_percent
+        if let (Some(rings), Some(clock)) = (&self.rings, clock) {
+            // If it fails, the reading before is a little less exact.
+            let _ = rings.note(&clock);
+        }
+        is_new.then_some(fill_percent)
     }
 
     fn add_names(&self, first: Option<&ThreadChunk>, new: &[u8]) {

@@ -87,6 +87,10 @@ impl Source for Steady {
         self.news.lock().unwrap().as_mut().map(std::mem::take)
     }
 
+    fn names(&self) -> Vec<u8> {
+        Vec::new()
+    }
+
     fn polls(&self) -> NewPolls {
         std::mem::take(&mut *self.polls.lock().unwrap())
     }
@@ -131,6 +135,7 @@ fn stage_in(
             // Half of it is for polls.
             budget: budget * 2,
             path: path(root.path()),
+            rings: None,
         }),
         say: Arc::new(move |line| said.lock().unwrap().push(line.to_owned())),
         ..Config::default()
@@ -169,8 +174,9 @@ impl Stage {
             names: names.to_vec(),
             polls: vec![chunk],
             fill_percent: 7,
+            clock: None,
         };
-        assert_eq!(self.recorder.take_polls(&*self.source), 7);
+        assert_eq!(self.recorder.take_polls(&*self.source), Some(7));
     }
 
     fn kept(&self) -> Vec<ChunkHeader> {

@@ -19,6 +19,7 @@ async fn recording(budget: usize, change: impl FnOnce(&mut super::Config)) -> Ru
             // Half of it is for polls.
             budget: budget * 2,
             path: None,
+            rings: None,
         });
         change(config);
     })
