@@ -9,7 +9,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::task::{Context, Waker};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use turbowish_recording::{ChunkHeader, HEADER_BYTES, PollBatch, Reader};
+use turbowish_recording::{ChunkHeader, ChunkKind, HEADER_BYTES, PollBatch, Reader};
 use turbowish_wire::client::{Connection, Target};
 use turbowish_wire::discovery;
 
@@ -504,14 +504,15 @@ fn nothing_is_left_at_an_orderly_end_and_nothing_can_be_recovered() {
     );
 }
 
-/// The chunks that a process has: their bytes, and the time of the first one.
+/// The chunks that a process has: their bytes, and the time of the first state.
 async fn past(connection: &Connection) -> (usize, Option<u64>) {
     let mut past = connection.past(0, 0).await.unwrap();
     let (mut bytes, mut first) = (0, None);
     while let Some(chunks) = past.next().await {
         let chunks = chunks.unwrap();
         let header = ChunkHeader::read(chunks.first_chunk::<HEADER_BYTES>().unwrap());
-        first = first.or(header.map(|header| header.at_unix_ns));
+        let state = header.filter(|header| header.kind == ChunkKind::State);
+        first = first.or(state.map(|state| state.at_unix_ns));
         bytes += chunks.len();
     }
     (bytes, first)
