@@ -184,14 +184,16 @@ mod tests {
         unix_ns: 1 << 60,
     };
 
-    /// A file with rings of these threads: number, polls so far, and those of them that are there,
-    /// by number and end.
-    fn file(rings: &[(u32, u64, &[(u64, u64)])]) -> Vec<u8> {
+    /// Number of a thread, polls so far, and those of them that are there, by number and end.
+    type Ring<'a> = (u32, u64, &'a [(u64, u64)]);
+
+    /// A file with these rings.
+    fn file(rings: &[Ring<'_>]) -> Vec<u8> {
         let mut bytes = ring_header(&CLOCK).to_vec();
         for (nth, (thread, written, polls)) in rings.iter().enumerate() {
             let (begin, end) = ring_span(nth as u64);
-            let begin = usize::try_from(begin).unwrap();
-            bytes.resize(usize::try_from(end).unwrap(), 0);
+            let begin = usize::try_from(begin).expect("a small file");
+            bytes.resize(usize::try_from(end).expect("a small file"), 0);
             let mut put = |place: usize, word: usize, value: u64| {
                 let at = begin + place * 40 + word * 8;
                 bytes[at..at + 8].copy_from_slice(&value.to_ne_bytes());
@@ -199,7 +201,7 @@ mod tests {
             put(0, 0, *written);
             put(0, 1, (*thread).into());
             for (number, end) in *polls {
-                let place = 1 + usize::try_from(*number).unwrap() % RING_POLLS;
+                let place = 1 + usize::try_from(*number).expect("a small file") % RING_POLLS;
                 let of = [*end, 5 << 17 | 3, 77, 1 << 17, 0];
                 (0..5).for_each(|word| put(place, word, of[word]));
             }
@@ -305,7 +307,7 @@ mod tests {
             let clock = ClockReading { scale: Scale::new(multiplier, shift), ticks, unix_ns };
             let mut bytes = ring_header(&clock).to_vec();
             let (begin, _) = ring_span(0);
-            let begin = usize::try_from(begin).unwrap();
+            let begin = usize::try_from(begin).expect("a small file");
             bytes.resize(begin + len, 0);
             let places = bytes[begin..].chunks_exact_mut(8).step_by(step);
             for (place, word) in places.zip(words.iter().cycle()) {
@@ -346,7 +348,7 @@ mod tests {
         assert_eq!(bytes.len(), RING_BYTES);
         let (begin, _) = ring_span(0);
         let mut file = ring_header(&CLOCK).to_vec();
-        file.resize(usize::try_from(begin).unwrap(), 0);
+        file.resize(usize::try_from(begin).expect("a small file"), 0);
         // A poll so far, of zeros.
         let mut ring = bytes;
         ring[0] = 1;

@@ -198,7 +198,9 @@ impl Whole {
         let marks = reader.marks().iter().map(|mark| mark.offset);
         let polls = reader.polls().iter().map(|polls| polls.offset);
         let names = reader.name_offsets().iter().copied();
-        let mut offsets: Vec<u64> = states.chain(marks).chain(polls).chain(names).collect();
+        let events = reader.events().iter().map(|events| events.offset);
+        let activity = polls.chain(events).chain(names);
+        let mut offsets: Vec<u64> = states.chain(marks).chain(activity).collect();
         offsets.sort_unstable();
         let chunks = offsets
             .into_iter()

@@ -149,7 +149,7 @@ const THREAD_NUMBER: usize = 1;
 /// Memory of a ring: its head, then a power of two of places for polls. Both kinds are found by the
 /// same loads, so that the compiler leaves the question out.
 #[derive(Debug)]
-enum Memory {
+enum Words {
     Own(Box<[PollWords]>),
     /// It stays when the ring is gone, or even the process.
     Lent(&'static [PollWords]),
@@ -157,7 +157,7 @@ enum Memory {
 
 /// The ring of one thread. Only that thread writes it.
 #[derive(Debug)]
-pub struct PollRing(Memory);
+pub struct PollRing(Words);
 
 impl Default for PollRing {
     fn default() -> Self {
@@ -168,7 +168,7 @@ impl Default for PollRing {
 impl PollRing {
     fn of(polls: usize) -> Self {
         let zero = || core::array::from_fn(|_| AtomicU64::new(0));
-        Self(Memory::Own(
+        Self(Words::Own(
             (0..ring_places(polls)).map(|_| zero()).collect(),
         ))
     }
@@ -183,21 +183,21 @@ impl PollRing {
         // In this order: a reader of what a dead process has left sees no poll of another thread.
         head[WRITTEN].store(0, Release);
         head[THREAD_NUMBER].store(thread.into(), Release);
-        Self(Memory::Lent(memory))
+        Self(Words::Lent(memory))
     }
 
     /// The ring in this memory, as a thread has left it; `None` if it is no memory of a ring.
     #[must_use]
     pub fn left(memory: Box<[PollWords]>) -> Option<Self> {
-        fits(&memory).then_some(Self(Memory::Own(memory)))
+        fits(&memory).then_some(Self(Words::Own(memory)))
     }
 
     /// The memory that was lent to it.
     #[must_use]
     pub fn loan(&self) -> Option<&'static [PollWords]> {
         match self.0 {
-            Memory::Own(_) => None,
-            Memory::Lent(memory) => Some(memory),
+            Words::Own(_) => None,
+            Words::Lent(memory) => Some(memory),
         }
     }
 
@@ -211,8 +211,8 @@ impl PollRing {
     #[inline(always)]
     fn parts(&self) -> Option<(&PollWords, &[PollWords])> {
         parts(match &self.0 {
-            Memory::Own(memory) => memory,
-            Memory::Lent(memory) => memory,
+            Words::Own(memory) => memory,
+            Words::Lent(memory) => memory,
         })
     }
 

@@ -1,7 +1,7 @@
 //! Polls of the threads: copied before their rings are overwritten, and kept as chunks.
 
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
 use turbowish_recording::{ChunkKind, HEADER_BYTES};
@@ -119,7 +119,7 @@ impl Recorder {
         let (at_unix_ns, len) = {
             let mut names = lock(&self.polls.names);
             names.body.extend_from_slice(new);
-            names.at_unix_ns = first.map_or(names.at_unix_ns, |first| first.at_unix_ns);
+            names.at_unix_ns = first.map_or_else(unix_ns, |first| first.at_unix_ns);
             (names.at_unix_ns, names.body.len() + HEADER_BYTES)
         };
         let left = self.polls.budget.saturating_sub(len);
@@ -132,6 +132,11 @@ impl Recorder {
             file.begin_with(all);
         }
     }
+}
+
+fn unix_ns() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    u64::try_from(since.unwrap_or_default().as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// The time until the next look, if a ring was so full after a `pause`.

@@ -90,7 +90,7 @@ impl RingFile {
         mapping::words(&self.file, begin, ring_places(RING_POLLS)).map(Some)
     }
 
-    /// Notes what time it is, for whoever reads the rings when the process is gone.
+    /// Notes what time it is, for a reader of the rings when the process is gone.
     ///
     /// # Errors
     /// The system does not take it.
