@@ -42,16 +42,7 @@ impl Age {
 
     #[inline(always)]
     pub(super) const fn ticks(self) -> u64 {
-        if self.0 < 1 << SIGNIFICANT {
-            self.0 as u64
-        } else {
-            self.long_ticks()
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    const fn long_ticks(self) -> u64 {
+        // Without a branch: a short span is shifted by 0.
         let significant = self.0 & ((1 << SIGNIFICANT) - 1);
         (significant as u64) << (self.0 >> SIGNIFICANT)
     }

@@ -14,7 +14,7 @@ use super::quick::{NEW, charge};
 use super::slow::is_long_stay;
 use super::{FIRST, Ledger};
 use crate::account::await_stack::AwaitFrameCell;
-use crate::account::call::{Call, DIRECT, FORK, MARK, PENDING, SITE};
+use crate::account::call::{Call, DIRECT, EXACT_BELOW, FORK, MARK, PENDING, SITE};
 use crate::account::counters::{
     ALONE, LongestWords, PathCounters, PollBuckets, SPANS, Shared, Word,
 };
@@ -224,6 +224,9 @@ impl Ledger {
         let ending = self.ending_alone(unit, frame, t).ok_or(Some(t))?;
         let step = self.step_of(place, depth).ok_or(Some(t))?;
         let (row, hold) = (ending.row, ending.hold);
+        if hold >= EXACT_BELOW {
+            return Err(Some(t));
+        }
         let writing = self.sequence.write();
         self.pass_event(t, depth);
         row.add(Word::FirstPolls, 1);
