@@ -106,9 +106,9 @@ impl Export {
         let Self {
             timeline, labels, ..
         } = self;
-        let totals = match self.format {
-            FormatArgs { chrome: _ } => export::chrome::write(timeline, labels, &mut out)?,
-        };
+        // The only format so far: the command line asks for it by name.
+        let FormatArgs { chrome: _ } = self.format;
+        let totals = export::chrome::write(timeline, labels, &mut out)?;
         out.flush()?;
         Ok(totals)
     }

@@ -32,7 +32,7 @@ pub(crate) fn run(args: &HistoryArgs, token: Option<&str>) -> Result<(), Failure
     let survey = Survey::of(recording.into_reader()).map_err(unreadable)?;
     let range = range(args, survey.span(), &name)?;
     let (mut timeline, labels) = survey.timeline(range).map_err(unreadable)?;
-    let mut history = History::new(args, labels);
+    let mut history = HistoryLines::new(args, labels);
     let read = timeline.each(|step| {
         history.add(&step);
         Ok(())
@@ -103,7 +103,7 @@ struct Line {
 }
 
 /// Lines that fit the filter.
-struct History {
+struct HistoryLines {
     filter: HistoryFilter,
     limit: usize,
     labels: Labels,
@@ -119,7 +119,7 @@ struct FoundLines {
     dropped: usize,
 }
 
-impl History {
+impl HistoryLines {
     fn new(args: &HistoryArgs, labels: Labels) -> Self {
         Self {
             filter: args.of.clone(),

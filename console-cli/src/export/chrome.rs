@@ -75,9 +75,9 @@ impl Events<'_> {
             |begin| begin.to_string(),
         );
         let about = json!({"recorded by": "TurboWish", "time 0": begin});
-        write!(
+        writeln!(
             self.out,
-            "{{\"displayTimeUnit\":\"ns\",\"otherData\":{about},\"traceEvents\":[\n"
+            "{{\"displayTimeUnit\":\"ns\",\"otherData\":{about},\"traceEvents\":["
         )?;
         let name = json!(self.labels.process());
         write!(

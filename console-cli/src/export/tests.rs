@@ -142,7 +142,7 @@ pub(crate) fn bytes() -> Vec<u8> {
     writer.state(&state, 0).unwrap();
     for (thread, lost, polls) in batches() {
         let begin = polls[0].start_unix_ns;
-        let mut encoder = PollEncoder::begin(begin, thread, lost);
+        let mut encoder = PollEncoder::begin(begin, thread, 0, lost);
         polls.iter().for_each(|poll| encoder.push(poll));
         writer
             .body(ChunkKind::Polls, begin, &encoder.end())

@@ -1,3 +1,5 @@
+//! What a history has of a small recording, and what its filters keep.
+
 use std::io::Cursor;
 
 use turbowish_model::account::resource::Role;
@@ -7,7 +9,7 @@ use turbowish_recording::{
     ThreadEventKind, Writer,
 };
 
-use super::{History, HistoryFilter, Line, document, sheet, table};
+use super::{HistoryFilter, HistoryLines, Line, document, sheet, table};
 use crate::export::tests::{AT, CONN, bytes};
 use crate::export::{ExportRange, Survey, chrome};
 
@@ -73,7 +75,7 @@ fn lines(filter: HistoryFilter, limit: usize) -> (Vec<Line>, usize) {
     let survey = Survey::of(reader).expect("it can be read");
     let range = survey.span().expect("it is not empty");
     let (mut timeline, labels) = survey.timeline(range).expect("it can be read");
-    let mut history = History {
+    let mut history = HistoryLines {
         filter,
         limit,
         labels,
