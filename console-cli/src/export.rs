@@ -2,9 +2,11 @@
 //! to bytes; what was not recorded is in none of them.
 
 pub(crate) mod chrome;
+pub(crate) mod folded;
 mod labels;
 mod recent;
 mod timeline;
+mod waits;
 
 use std::fmt;
 use std::io;

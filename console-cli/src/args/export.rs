@@ -15,6 +15,8 @@ Examples:
                                           for ui.perfetto.dev or chrome://tracing
   turbowish export kv --chrome -o kv.json --last 30s
                                           what a process keeps of its last 30 s
+  turbowish export x.tw --folded-waiting -o x.folded && inferno-flamegraph x.folded > x.svg
+                                          where tasks wait, as a flame graph
   turbowish export x.tw --chrome -o x.json --from 14:03:22 --to 14:03:25
 
 Only polls that were recorded are exported: those before the recording, and those that
@@ -53,4 +55,10 @@ pub(crate) struct FormatArgs {
     /// Trace events in JSON: a track for each thread, a slice for each poll, arrows for wakes
     #[arg(long, group = "format")]
     pub(crate) chrome: bool,
+    /// Folded stacks for flame graphs: nanoseconds of polls, by the path of calls
+    #[arg(long, group = "format")]
+    pub(crate) folded: bool,
+    /// The same of waiting: nanoseconds from the end of a poll to the wake, by await point
+    #[arg(long, group = "format")]
+    pub(crate) folded_waiting: bool,
 }

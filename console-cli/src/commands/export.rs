@@ -7,6 +7,7 @@ use std::path::Path;
 use turbowish_model::snapshot::units;
 
 use crate::args::{ExportArgs, FormatArgs, PastArgs};
+use crate::export::folded::FoldedTime;
 use crate::export::{self, ExportError, ExportRange, Labels, Survey, Timeline, Totals};
 use crate::failure::{Failure, note, print_lines};
 use crate::plain_text::local;
@@ -106,9 +107,17 @@ impl Export {
         let Self {
             timeline, labels, ..
         } = self;
-        // The only format so far: the command line asks for it by name.
-        let FormatArgs { chrome: _ } = self.format;
-        let totals = export::chrome::write(timeline, labels, &mut out)?;
+        let totals = match self.format {
+            FormatArgs { folded: true, .. } => {
+                export::folded::write(timeline, labels, FoldedTime::Polls, &mut out)?
+            }
+            FormatArgs {
+                folded_waiting: true,
+                ..
+            } => export::folded::write(timeline, labels, FoldedTime::Waiting, &mut out)?,
+            // The command line asks for one of them.
+            FormatArgs { .. } => export::chrome::write(timeline, labels, &mut out)?,
+        };
         out.flush()?;
         Ok(totals)
     }

@@ -12,6 +12,7 @@ use turbowish_recording::{
     Writer,
 };
 
+use super::folded::{self, FoldedTime};
 use super::timeline::{Step, Totals};
 use super::{ExportError, ExportRange, Labels, Survey, Timeline, chrome};
 
@@ -286,4 +287,21 @@ fn chrome_has_a_slice_for_each_poll_and_an_arrow_for_each_wake() {
     let value: serde_json::Value = serde_json::from_slice(&json).unwrap();
     assert_eq!(value["otherData"]["time 0"], "2026-11-20T17:04:31.000001Z");
     insta::assert_snapshot!("chrome", String::from_utf8(json).unwrap());
+}
+
+#[test]
+fn folded_stacks_have_the_time_of_polls_by_path_and_that_of_waits_by_await_point() {
+    let folded = |time| {
+        let out = exported(|timeline, labels, out| folded::write(timeline, labels, time, out));
+        String::from_utf8(out).unwrap()
+    };
+    assert_eq!(
+        folded(FoldedTime::Polls),
+        "app::serve 2999\napp::serve;app::handle 11500\napp::tick 8000\n"
+    );
+    // During all other waits, polls were lost: the task may have been polled.
+    assert_eq!(
+        folded(FoldedTime::Waiting),
+        "app::serve;app::handle;src/handle.rs:7 users.lock() 3000\n"
+    );
 }

@@ -455,6 +455,32 @@ fn a_process_that_runs_is_asked_for_its_past() {
     let page = of(&["top", &pid, "--at", instant]);
     assert!(page.contains("recordings::tick"), "{page}");
 
+    // What its task did, of the process and of its file.
+    for source in [&*pid, name] {
+        let (code, lines, stderr) = text(host.run(&["history", source, "-n", "5"]));
+        assert!(
+            code == Some(0) && stderr.contains("the last 5 of "),
+            "{stderr}"
+        );
+        assert_eq!(lines.lines().count(), 6, "{lines}");
+        assert!(lines.contains("recordings::tick"), "{lines}");
+    }
+    let (code, _, stderr) = text(host.run(&["history", name, "--task", "nobody"]));
+    assert!(
+        code == Some(2) && stderr.contains("has nothing of that kind"),
+        "{stderr}"
+    );
+    for format in ["--chrome", "--folded", "--folded-waiting"] {
+        let out = host.path().join(format);
+        let out = out.to_str().unwrap();
+        let told = host.stdout(&["export", name, format, "-o", out]);
+        assert!(told.contains(" polls, 0 lost, "), "{told}");
+        let written = fs::read_to_string(out).unwrap();
+        assert!(written.contains("recordings::tick"), "{format}: {written}");
+    }
+    let (code, _, stderr) = text(host.run(&["export", name, "-o", "x"]));
+    assert!(code == Some(2) && stderr.contains("--chrome"), "{stderr}");
+
     // The last second has fewer states, and no file is overwritten.
     let short = host.path().join("y.tw");
     host.stdout(&[
