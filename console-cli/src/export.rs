@@ -2,6 +2,7 @@
 //! to bytes; what was not recorded is in none of them.
 
 pub(crate) mod chrome;
+mod events;
 pub(crate) mod folded;
 mod labels;
 mod recent;

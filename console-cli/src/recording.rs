@@ -435,7 +435,7 @@ pub(crate) fn before_end(ns: u64, micro: Micro) -> String {
 }
 
 /// `1 chunk`, `2 chunks`
-fn counted(count: u64, what: &str) -> String {
+pub(crate) fn counted(count: u64, what: &str) -> String {
     match count {
         1 => format!("1 {what}"),
         _ => format!("{} {what}s", units::count(count)),

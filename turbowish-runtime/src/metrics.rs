@@ -111,12 +111,13 @@ macro_rules! gauge {
 /// # drop(turbowish);
 /// ```
 ///
-/// An event takes a reading of the clock and some plain stores. It takes no lock.
+/// A literal beyond `i32` needs its type: `bytes = 5_000_000_000_i64`. An event takes a reading of
+/// the clock and some plain stores. It takes no lock.
 #[macro_export]
 macro_rules! event {
     ($name:expr $(, $key:ident = $value:expr)* $(,)?) => {{
         static __TURBOWISH_EVENT: $crate::private::EventSite =
-            $crate::private::EventSite::new($name, &[$(::core::stringify!($key)),*]);
+            $crate::private::EventSite::new($name, &[$($crate::private::core::stringify!($key)),*]);
         if $crate::private::counts() {
             __TURBOWISH_EVENT.record([$($crate::private::number($value)),*]);
         }

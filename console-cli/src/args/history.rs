@@ -20,7 +20,8 @@ Examples:
   turbowish history kv -o json | jq '.history[]'
 
 A line is a poll, a wait for a resource or a hold of it (of 100 µs and more), an event of
-the program's own (turbowish::event!), a mark, or a loss. AT is when it began.
+the program's own (turbowish::event!), a mark, or a loss. AT is when it began. Losses are
+shown whatever is asked for: they may be of that kind.
 
 Exit codes: 0 success; 2 wrong usage, or there is nothing of that kind; 3 the target
 cannot be reached.";
@@ -38,7 +39,7 @@ pub(crate) struct HistoryArgs {
     pub(crate) last: Duration,
     #[command(flatten)]
     pub(crate) of: HistoryFilter,
-    /// Maximum number of lines, the last ones; 0 means all
+    /// Maximum number of lines: those that ended last; 0 means all
     #[arg(short = 'n', long, default_value_t = 50, value_name = "N")]
     pub(crate) limit: usize,
     /// Output format; times in JSON and CSV are nanoseconds

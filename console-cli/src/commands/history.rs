@@ -9,6 +9,7 @@ use turbowish_model::snapshot::text_table::{Header, TextTable};
 use turbowish_model::snapshot::units::{self, Micro};
 use turbowish_recording::{PollEvent, ThreadEvent, ThreadEventKind};
 
+use super::export::{has_no_steps, overlapping, unread};
 use crate::args::{Format, HistoryArgs, HistoryFilter, PastArgs};
 use crate::detail::is_called;
 use crate::export::{ExportRange, Labels, Step, Survey};
@@ -26,10 +27,17 @@ const SPARE: usize = 10_000;
 /// The target cannot be reached, or has nothing of that kind.
 pub(crate) fn run(args: &HistoryArgs, token: Option<&str>) -> Result<(), Failure> {
     let origin = source::origin(args.target.as_deref(), &PastArgs::default(), token)?;
-    let recording = source::whole(origin, 0)?;
+    let since = args.at.is_none().then_some(args.last);
+    let recording = source::whole(origin, source::since(since))?;
     let name = recording.name.clone();
     let unreadable = |fault| recording::failed(&name, fault);
     let survey = Survey::of(recording.into_reader()).map_err(unreadable)?;
+    if !survey.has_steps() {
+        return Err(has_no_steps(&name));
+    }
+    if survey.faults() > 0 {
+        note(&unread(&name, survey.faults()));
+    }
     let range = range(args, survey.span(), &name)?;
     let (mut timeline, labels) = survey.timeline(range).map_err(unreadable)?;
     let mut history = HistoryLines::new(args, labels);
@@ -37,7 +45,10 @@ pub(crate) fn run(args: &HistoryArgs, token: Option<&str>) -> Result<(), Failure
         history.add(&step);
         Ok(())
     });
-    read.map_err(|fault| Failure::Local(format!("{name}: {fault}")))?;
+    let totals = read.map_err(|fault| Failure::Local(format!("{name}: {fault}")))?;
+    if totals.overlaps > 0 {
+        note(&overlapping(totals.overlaps));
+    }
     let found = history.end();
     if found.lines.is_empty() {
         return Err(Failure::usage(format!(
@@ -46,7 +57,7 @@ pub(crate) fn run(args: &HistoryArgs, token: Option<&str>) -> Result<(), Failure
             plain_text::local(range.to)
         )));
     }
-    if found.dropped > 0 && args.format == Format::Table {
+    if found.dropped > 0 {
         note(&format!(
             "the last {} of {} lines; -n 0 prints all",
             found.lines.len(),
@@ -73,7 +84,7 @@ fn range(
     let end = args.at.unwrap_or(Moment::END).unix_ns(from, to);
     match end {
         Some(end) if end >= from => Ok(ExportRange {
-            from: end.saturating_sub(last).max(from),
+            from: end.min(to).saturating_sub(last).max(from),
             to: end.min(to),
         }),
         _ => Err(Failure::usage(format!(
@@ -148,6 +159,17 @@ impl HistoryLines {
                 facts: facts([("polls", json!(polls))]),
                 ..self.line(*from, *thread, "lost")
             },
+            Step::LostEvents {
+                thread,
+                events,
+                from,
+                to,
+            } => Line {
+                took_ns: Some(to.saturating_sub(*from)),
+                of: format!("{} events", units::count(*events)),
+                facts: facts([("events", json!(events))]),
+                ..self.line(*from, *thread, "lost")
+            },
             Step::Mark { at, text } => Line {
                 at: *at,
                 thread: String::new(),
@@ -168,9 +190,11 @@ impl HistoryLines {
         }
     }
 
-    /// Drops the earliest lines beyond the limit.
+    /// Drops those beyond the limit that ended first: a hold that has just ended may have begun long
+    /// ago.
     fn prune(&mut self) {
-        self.lines.sort_by_key(|line| line.at);
+        let ended = |line: &Line| line.at.saturating_add(line.took_ns.unwrap_or(0));
+        self.lines.sort_by_key(ended);
         let more = self.lines.len().saturating_sub(self.limit);
         self.lines.drain(..more);
         self.dropped += more;
@@ -178,6 +202,7 @@ impl HistoryLines {
 
     fn end(mut self) -> FoundLines {
         self.prune();
+        self.lines.sort_by_key(|line| line.at);
         FoundLines {
             lines: self.lines,
             dropped: self.dropped,
@@ -269,7 +294,7 @@ impl HistoryLines {
             facts: facts([
                 ("role", json!(span.role.word())),
                 ("amount", json!(span.amount)),
-                ("served", json!(more.is_empty())),
+                ("gave_up", json!(!more.is_empty())),
             ]),
             ..self.line(
                 event.at_unix_ns.saturating_sub(span.duration_ns),
@@ -299,10 +324,12 @@ impl HistoryFilter {
         let least = self.longer.map_or(0, |least: Duration| {
             u64::try_from(least.as_nanos()).unwrap_or(u64::MAX)
         });
-        is(&self.task, &line.task)
+        // Whose polls and events are lost is not known: they may be those that are asked for.
+        let is_lost = line.what == "lost";
+        (is_lost || is(&self.task, &line.task))
             && self.thread.as_deref().is_none_or(is_thread)
-            && self.resource.as_deref().is_none_or(used)
-            && (least == 0 || line.took_ns.is_some_and(|took| took >= least))
+            && (is_lost || self.resource.as_deref().is_none_or(used))
+            && (is_lost || least == 0 || line.took_ns.is_some_and(|took| took >= least))
     }
 }
 

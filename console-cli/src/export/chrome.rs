@@ -128,6 +128,12 @@ impl Events<'_> {
                 self.slice("lost", *thread, (*from, to - from), &name, &args)
             }
             Step::Event { thread, event } => self.event(*thread, event),
+            Step::LostEvents {
+                thread, events, to, ..
+            } => {
+                let name = format!("lost {events} events");
+                self.instant("lost", *thread, *to, &name, &json!({"events": events}))
+            }
             Step::Mark { at, text } => {
                 let (pid, ts, name) = (self.pid, self.ts(*at), json!(text));
                 write!(
@@ -139,6 +145,22 @@ impl Events<'_> {
         }
     }
 
+    fn instant(
+        &mut self,
+        category: &str,
+        thread: u32,
+        at: u64,
+        name: &str,
+        args: &Value,
+    ) -> Result<(), ExportError> {
+        let (pid, tid, ts, name) = (self.pid, tid(thread), self.ts(at), json!(name));
+        write!(
+            self.out,
+            ",\n{{\"ph\":\"i\",\"s\":\"t\",\"cat\":\"{category}\",\"name\":{name},\"pid\":{pid},\"tid\":{tid},\"ts\":{ts},\"args\":{args}}}"
+        )?;
+        Ok(())
+    }
+
     /// A span beside the threads for a wait or a hold, by resource; else an instant of the thread.
     fn event(&mut self, thread: u32, event: &ThreadEvent) -> Result<(), ExportError> {
         let (category, span) = match event.kind {
@@ -147,23 +169,25 @@ impl Events<'_> {
             ThreadEventKind::Held(span) => ("hold", span),
             ThreadEventKind::User { site, values } => {
                 let (name, pairs) = self.labels.event(site, &values);
-                let pairs = pairs.into_iter().map(|(key, value)| (key, json!(value)));
-                let args = Value::Object(pairs.collect());
-                let (pid, tid, ts) = (self.pid, tid(thread), self.ts(event.at_unix_ns));
-                let name = json!(name);
-                write!(
-                    self.out,
-                    ",\n{{\"ph\":\"i\",\"s\":\"t\",\"cat\":\"event\",\"name\":{name},\"pid\":{pid},\"tid\":{tid},\"ts\":{ts},\"args\":{args}}}"
-                )?;
-                return Ok(());
+                let numbers: Map<String, Value> = pairs
+                    .into_iter()
+                    .map(|(key, value)| (key, json!(value)))
+                    .collect();
+                let args = json!({"task": self.labels.task(event.task), "numbers": numbers});
+                return self.instant("event", thread, event.at_unix_ns, &name, &args);
             }
         };
         self.spans += 1;
         let (id, pid) = (self.spans, self.pid);
         let task = self.labels.task(event.task);
         let resource = self.labels.resource(span.resource);
-        let name = json!(format!("{category} {resource}: {task}"));
-        let args = json!({"task": task, "role": span.role.word(), "amount": span.amount});
+        let name = json!(format!("{category} {resource}"));
+        let args = json!({
+            "task": task,
+            "thread": self.labels.thread(thread),
+            "role": span.role.word(),
+            "amount": span.amount,
+        });
         let begin = event.at_unix_ns.saturating_sub(span.duration_ns);
         for (phase, at) in [("b", begin), ("e", event.at_unix_ns)] {
             let ts = self.ts(at);

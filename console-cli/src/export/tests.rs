@@ -189,6 +189,7 @@ fn steps(timeline: &mut Timeline<Bytes>) -> (Vec<String>, Totals) {
                 to,
             } => format!("{thread} lost {polls} {} {}", from - AT, to - AT),
             Step::Event { thread, event } => format!("{thread} {:?}", event.kind),
+            Step::LostEvents { thread, events, .. } => format!("{thread} lost {events} events"),
             Step::Mark { at, text } => format!("{} {text}", at - AT),
         });
         Ok(())
@@ -218,6 +219,7 @@ fn a_timeline_is_in_the_order_of_beginnings_and_has_its_losses() {
         polls,
         lost,
         overlaps,
+        lost_events: 0,
     };
     assert_eq!(totals, all);
     // It can be read again.
@@ -264,7 +266,7 @@ fn a_chunk_that_is_damaged_is_counted() {
     writer.body(ChunkKind::Polls, AT, &[0]).unwrap();
     let all = Cursor::new(writer.end().unwrap());
     let survey = Survey::of(Reader::open(all).unwrap()).unwrap();
-    assert_eq!((survey.faults(), survey.has_polls()), (1, true));
+    assert_eq!((survey.faults(), survey.has_steps()), (1, true));
 }
 
 #[test]

@@ -2,12 +2,13 @@
 //! their beginnings. Of each thread, one chunk of polls is in memory.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use std::io::{Read, Seek};
 use std::vec;
 
-use turbowish_recording::{PollEvent, Reader, RecordingError, ThreadEvent, ThreadEventKind};
+use turbowish_recording::{PollEvent, Reader, RecordingError, ThreadEvent};
 
+use super::events::{self, EventChunk};
 use super::{ExportError, Labels};
 
 /// The most marks that are exported, the last ones.
@@ -22,7 +23,7 @@ pub(crate) struct ExportRange {
 
 impl ExportRange {
     /// Whether a stretch of time has an instant of it.
-    const fn meets(self, from: u64, to: u64) -> bool {
+    pub(super) const fn meets(self, from: u64, to: u64) -> bool {
         from <= self.to && self.from <= to
     }
 }
@@ -41,6 +42,13 @@ pub(crate) enum Step {
     },
     /// A long wait, a long hold, or an event of the program's own.
     Event { thread: u32, event: ThreadEvent },
+    /// So many events of a thread were not recorded, before one that was.
+    LostEvents {
+        thread: u32,
+        events: u64,
+        from: u64,
+        to: u64,
+    },
     /// A mark.
     Mark { at: u64, text: String },
 }
@@ -50,20 +58,10 @@ impl Step {
     const fn begin(&self) -> u64 {
         match self {
             Self::Poll { poll, .. } => poll.start_unix_ns,
-            Self::Lost { from, .. } => *from,
-            Self::Event { event, .. } => event_begin(event),
+            Self::Lost { from, .. } | Self::LostEvents { from, .. } => *from,
+            Self::Event { event, .. } => events::begin(event),
             Self::Mark { at, .. } => *at,
         }
-    }
-}
-
-/// When an event began: one has its duration when it ends.
-const fn event_begin(event: &ThreadEvent) -> u64 {
-    match event.kind {
-        ThreadEventKind::Waited(span)
-        | ThreadEventKind::GaveUp(span)
-        | ThreadEventKind::Held(span) => event.at_unix_ns.saturating_sub(span.duration_ns),
-        ThreadEventKind::User { .. } => event.at_unix_ns,
     }
 }
 
@@ -82,7 +80,8 @@ struct Batch {
 pub(crate) struct Survey<R> {
     reader: Reader<R>,
     threads: BTreeMap<u32, Vec<Batch>>,
-    /// Chunks of polls that cannot be read.
+    events: Vec<EventChunk>,
+    /// Chunks of polls and events that cannot be read.
     faults: u64,
 }
 
@@ -91,13 +90,26 @@ pub(crate) struct Survey<R> {
 pub(crate) struct Totals {
     pub(crate) polls: u64,
     pub(crate) lost: u64,
+    /// The same of events.
+    pub(crate) lost_events: u64,
     /// Polls that begin before the end of the thread's poll before them, and were left out:
     /// recordings were joined, or the clock was set back.
     pub(crate) overlaps: u64,
 }
 
+impl Totals {
+    const fn count(&mut self, step: &Step) {
+        match step {
+            Step::Poll { .. } => self.polls += 1,
+            Step::Lost { polls, .. } => self.lost += *polls,
+            Step::LostEvents { events, .. } => self.lost_events += *events,
+            Step::Event { .. } | Step::Mark { .. } => {}
+        }
+    }
+}
+
 impl<R: Read + Seek> Survey<R> {
-    /// Looks through the chunks of polls.
+    /// Looks through the chunks of polls and events.
     pub(crate) fn of(mut reader: Reader<R>) -> Result<Self, RecordingError> {
         let mut threads: BTreeMap<u32, Vec<Batch>> = BTreeMap::new();
         let mut faults = 0;
@@ -120,9 +132,11 @@ impl<R: Read + Seek> Survey<R> {
                 end: last,
             });
         }
+        let events = events::survey(&mut reader, &mut faults)?;
         Ok(Self {
             reader,
             threads,
+            events,
             faults,
         })
     }
@@ -132,7 +146,12 @@ impl<R: Read + Seek> Survey<R> {
         let batches = self.threads.values().flatten();
         let polls = batches.flat_map(|batch| [batch.begin, batch.end]);
         let states = self.reader.states().iter().map(|state| state.at_unix_ns);
-        let mut all = polls.chain(states);
+        let events = self
+            .events
+            .iter()
+            .flat_map(|chunk| [chunk.span.0, chunk.span.1]);
+        let marks = self.reader.marks().iter().map(|mark| mark.at_unix_ns);
+        let mut all = polls.chain(states).chain(events).chain(marks);
         let first = all.next()?;
         Some(all.fold(
             ExportRange {
@@ -146,12 +165,12 @@ impl<R: Read + Seek> Survey<R> {
         ))
     }
 
-    /// Whether it has any poll.
-    pub(crate) fn has_polls(&self) -> bool {
-        !self.threads.is_empty()
+    /// Whether it has any poll or event.
+    pub(crate) fn has_steps(&self) -> bool {
+        !self.threads.is_empty() || !self.events.is_empty()
     }
 
-    /// Chunks of polls that cannot be read.
+    /// Chunks of polls and events that cannot be read.
     pub(crate) const fn faults(&self) -> u64 {
         self.faults
     }
@@ -179,7 +198,7 @@ impl<R: Read + Seek> Survey<R> {
             }
         }
         let mut others = self.marks(range)?;
-        self.events(range, &mut others)?;
+        others.extend(events::steps(&mut self.reader, &self.events, range)?);
         others.sort_by_key(Step::begin);
         let is_over = |batch: &Batch| !range.meets(batch.begin, batch.end);
         for batches in self.threads.values_mut() {
@@ -202,25 +221,6 @@ impl<R: Read + Seek> Survey<R> {
             tasks,
         };
         Ok((timeline, labels))
-    }
-
-    /// Adds the events of a range. Those that reach into it are whole.
-    fn events(&mut self, range: ExportRange, to: &mut Vec<Step>) -> Result<(), RecordingError> {
-        for nth in 0..self.reader.events().len() {
-            let batch = match self.reader.event_batch(nth) {
-                Ok(batch) => batch,
-                Err(RecordingError::Body { .. }) => {
-                    self.faults += 1;
-                    continue;
-                }
-                Err(other) => return Err(other),
-            };
-            let thread = batch.thread;
-            let events = batch.events.into_iter();
-            let inside = events.filter(|event| range.meets(event_begin(event), event.at_unix_ns));
-            to.extend(inside.map(|event| Step::Event { thread, event }));
-        }
-        Ok(())
     }
 
     fn marks(&mut self, range: ExportRange) -> Result<Vec<Step>, RecordingError> {
@@ -262,9 +262,14 @@ impl<R: Read + Seek> Timeline<R> {
         self.range.from
     }
 
-    /// The numbers of the threads that have polls, ascending.
-    pub(crate) fn threads(&self) -> impl ExactSizeIterator<Item = u32> {
-        self.threads.keys().copied()
+    /// The numbers of the threads that have polls or events, ascending.
+    pub(crate) fn threads(&self) -> impl ExactSizeIterator<Item = u32> + use<R> {
+        let others = self.others.iter().filter_map(|step| match step {
+            Step::Event { thread, .. } => Some(*thread),
+            _ => None,
+        });
+        let all: BTreeSet<u32> = others.chain(self.threads.keys().copied()).collect();
+        all.into_iter()
     }
 
     /// Number of tasks at the instants of the states.
@@ -278,10 +283,13 @@ impl<R: Read + Seek> Timeline<R> {
         mut take: impl FnMut(Step) -> Result<(), ExportError>,
     ) -> Result<Totals, ExportError> {
         let mut totals = Totals::default();
-        let mut others = self.others.clone().into_iter().peekable();
+        let mut others = self.others.iter().peekable();
         let mut cursors: Vec<Cursor> = Vec::new();
         for (thread, batches) in &self.threads {
-            cursors.push(Cursor::new(*thread, batches.clone(), self.range.from));
+            // Before its first poll, nothing is known of a thread.
+            let first = batches.first().map_or(self.asked.from, |batch| batch.begin);
+            let begin = first.min(self.asked.from);
+            cursors.push(Cursor::new(*thread, batches.clone(), begin));
         }
         let mut heads = BinaryHeap::new();
         for (nth, cursor) in cursors.iter_mut().enumerate() {
@@ -290,21 +298,21 @@ impl<R: Read + Seek> Timeline<R> {
         }
         while let Some(Reverse((begin, nth))) = heads.pop() {
             while let Some(step) = others.next_if(|step| step.begin() < begin) {
-                take(step)?;
+                totals.count(step);
+                take(step.clone())?;
             }
             let cursor = &mut cursors[nth];
             if let Some(step) = cursor.next.take() {
-                match &step {
-                    Step::Poll { .. } => totals.polls += 1,
-                    Step::Lost { polls, .. } => totals.lost += polls,
-                    Step::Event { .. } | Step::Mark { .. } => {}
-                }
+                totals.count(&step);
                 take(step)?;
             }
             cursor.advance(&mut self.reader, self.asked, &mut totals)?;
             heads.extend(cursor.head(nth));
         }
-        others.try_for_each(take)?;
+        for step in others {
+            totals.count(step);
+            take(step.clone())?;
+        }
         Ok(totals)
     }
 }

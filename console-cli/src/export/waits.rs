@@ -21,13 +21,13 @@ pub(super) struct Wait {
 /// The tasks that wait, while the steps of a timeline go by.
 #[derive(Debug, Default)]
 pub(super) struct Waits {
-    tasks: HashMap<u64, Pending>,
+    tasks: HashMap<u64, PendingPoll>,
     /// The latest end of a loss.
     lost_until: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Pending {
+struct PendingPoll {
     chain: u32,
     from: u64,
 }
@@ -42,7 +42,7 @@ impl Waits {
                 self.lost_until = self.lost_until.max(*to);
                 None
             }
-            Step::Event { .. } | Step::Mark { .. } => None,
+            Step::Event { .. } | Step::LostEvents { .. } | Step::Mark { .. } => None,
         }
     }
 
@@ -54,14 +54,14 @@ impl Waits {
         let before = match poll.outcome {
             PollOutcome::Pending => self.tasks.insert(
                 poll.task,
-                Pending {
+                PendingPoll {
                     chain: poll.chain,
                     from: poll.end_unix_ns(),
                 },
             ),
             _ => self.tasks.remove(&poll.task),
         };
-        let Pending { chain, from } = before.filter(|before| before.from >= self.lost_until)?;
+        let PendingPoll { chain, from } = before.filter(|before| before.from >= self.lost_until)?;
         // Two threads may have polled it one after the other, by clocks that differ a little.
         let from = from.min(to);
         let latency = poll.wakeup.map_or(0, |wakeup| wakeup.latency_ns);

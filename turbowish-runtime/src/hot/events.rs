@@ -83,20 +83,23 @@ pub(crate) const FEW: u64 = 1_024;
 
 /// Keeps it for a recorder, unless it was short.
 fn record(ended: &EndedUse, fact: impl FnOnce(ResourceUse) -> EventFact) {
-    let Some(epoch) = switch::epoch() else { return };
     let EndedUse { at, task, .. } = *ended;
     let ticks = at.saturating_sub(ended.since);
-    thread::with_current(epoch, |thread| {
-        if ticks >= thread.late {
-            let fact = fact(ResourceUse {
-                resource: ended.resource,
-                ticks,
-                role: ended.role,
-                amount: ended.amount,
-            });
-            thread.events.push(&EventRecord { at, task, fact });
-        }
+    if ticks < FEW || ticks < thread::late() {
+        return;
+    }
+    let fact = fact(ResourceUse {
+        resource: ended.resource,
+        ticks,
+        role: ended.role,
+        amount: ended.amount,
     });
+    // Also on a thread that polls no task, such as one for blocking calls.
+    if let Some(epoch) = switch::epoch() {
+        thread::with(epoch, |thread| {
+            thread.events.push(&EventRecord { at, task, fact });
+        });
+    }
 }
 
 /// The program counts or sets the number at the site `name`.

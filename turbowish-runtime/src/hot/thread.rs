@@ -406,8 +406,8 @@ pub(crate) fn take_polls() -> Vec<ThreadPolls> {
     std::mem::take(&mut *lock(&THREADS.polls.rings))
 }
 
-/// Ready time from which a poll is late, in ticks.
-fn late() -> u64 {
+/// Ready time from which a poll is late, in ticks; waits and holds from which on a recorder gets them.
+pub(crate) fn late() -> u64 {
     clock::scale().ticks(DELAY_MIN_NS)
 }
 

@@ -117,14 +117,15 @@ fn filters_keep_what_fits_and_the_limit_the_last_lines() {
         resource: of(name),
         ..HistoryFilter::default()
     };
-    assert_eq!(count(resource("pool")), 3);
-    assert_eq!(count(resource("semaphore pool")), 3);
-    assert_eq!(count(resource("ool")), 0);
+    // The loss is in all of them: what was lost may be of that kind.
+    assert_eq!(count(resource("pool")), 3 + 1);
+    assert_eq!(count(resource("semaphore pool")), 3 + 1);
+    assert_eq!(count(resource("ool")), 1);
     let task = |name| HistoryFilter {
         task: of(name),
         ..HistoryFilter::default()
     };
-    assert_eq!(count(task("conn:1")), 6);
+    assert_eq!(count(task("conn:1")), 6 + 1);
     let thread = |name| HistoryFilter {
         thread: of(name),
         ..HistoryFilter::default()
@@ -162,8 +163,9 @@ fn json_and_csv_have_whole_numbers() {
     let found = super::FoundLines { lines, dropped };
     let read: serde_json::Value =
         serde_json::from_str(&document("app 7", &found)).expect("a document");
-    assert_eq!((&read["schema"], &read["left_out"]), (&1.into(), &1.into()));
-    let row = &read["history"][1];
+    assert_eq!((&read["schema"], &read["left_out"]), (&1.into(), &2.into()));
+    // It ended last, and began first.
+    let row = &read["history"][0];
     assert_eq!(row["what"], "hold");
     assert_eq!(row["took_ns"], 40_000);
     assert_eq!(row["at_unix_ns"], AT + 9_000);
@@ -199,12 +201,13 @@ fn chrome_shows_waits_and_holds_as_spans_and_events_as_instants() {
     let (begin, end) = (of("hold", "b"), of("hold", "e"));
     assert_eq!((&begin["ts"], &end["ts"]), (&9.0.into(), &49.0.into()));
     assert_eq!(begin["id"], end["id"]);
-    assert_eq!(begin["name"], "hold semaphore pool: conn:1");
+    assert_eq!(begin["name"], "hold semaphore pool");
+    assert_eq!(begin["args"]["task"], "conn:1");
     assert_eq!(of("gave up", "e")["ts"], 9.5);
     let event = of("event", "i");
     assert_eq!(
         (&event["name"], &event["tid"]),
         (&"cache.miss".into(), &2.into())
     );
-    assert_eq!(event["args"]["bytes"], -60);
+    assert_eq!(event["args"]["numbers"]["bytes"], -60);
 }
