@@ -190,8 +190,8 @@ impl HistoryLines {
         }
     }
 
-    /// Drops those beyond the limit that ended first: a hold that has just ended may have begun long
-    /// ago.
+    /// Drops those beyond the limit that ended first: a hold that has just ended may have begun
+    /// long ago.
     fn prune(&mut self) {
         let ended = |line: &Line| line.at.saturating_add(line.took_ns.unwrap_or(0));
         self.lines.sort_by_key(ended);

@@ -406,7 +406,7 @@ pub(crate) fn take_polls() -> Vec<ThreadPolls> {
     std::mem::take(&mut *lock(&THREADS.polls.rings))
 }
 
-/// Ready time from which a poll is late, in ticks; waits and holds from which on a recorder gets them.
+/// Ready time from which a poll is late, in ticks; a recorder gets waits and holds of that length.
 pub(crate) fn late() -> u64 {
     clock::scale().ticks(DELAY_MIN_NS)
 }
