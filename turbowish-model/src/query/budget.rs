@@ -35,6 +35,8 @@ pub enum Overrun {
     Steps(u64),
     /// It took more than this many nanoseconds of processor time.
     Time(u64),
+    /// Its answer was not there so many nanoseconds after the request.
+    Late(u64),
     /// No client waits for it any more.
     Abandoned,
 }
@@ -114,6 +116,10 @@ impl fmt::Display for Overrun {
                 let time = units::window(*ns, units::Micro::default());
                 write!(f, "{time} of processor time")
             }
+            Self::Late(ns) => {
+                let time = units::window(*ns, units::Micro::default());
+                write!(f, "the {time} that a query may wait")
+            }
             Self::Abandoned => f.write_str("the client's waiting time"),
         }
     }
@@ -157,5 +163,7 @@ mod tests {
         assert_eq!(Overrun::Steps(1_000_000_000).to_string(), "1.00G steps");
         let time = Overrun::Time(10_000_000_000);
         assert_eq!(time.to_string(), "10 s of processor time");
+        let late = Overrun::Late(8_000_000_000);
+        assert_eq!(late.to_string(), "the 8.0 s that a query may wait");
     }
 }

@@ -8,7 +8,7 @@
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
 use turbowish_model::query::{Budget, MAX_STEPS, Overrun, Query};
@@ -22,6 +22,10 @@ use super::worker::Worker;
 /// Maximum processor time of a query whose filters take long: half of the time for which a console
 /// waits.
 const MAX_TIME: Duration = Duration::from_secs(5);
+
+/// Maximum time from a request to the end of its filters: a console waits two seconds longer. On a
+/// busy machine it passes before [`MAX_TIME`].
+const MAX_WAIT: Duration = Duration::from_secs(8);
 
 /// A snapshot in the making. Dropping this abandons it.
 pub(super) type Making = Pin<Box<dyn Future<Output = Result<Made, Status>> + Send>>;
@@ -60,13 +64,14 @@ impl Asked {
     /// Makes the snapshot once there is room for it.
     pub(super) async fn answer(self, worker: Worker) -> Result<Made, Status> {
         let abandoned = Abandoned::default();
+        let requested = Instant::now();
         loop {
             self.account.room().await;
             let (tell, told) = oneshot::channel();
             let (asked, is_abandoned) = (self.clone(), abandoned.0.clone());
             let job = move || {
                 // Fails if the client has gone in the meantime.
-                drop(tell.send(asked.make(&is_abandoned)));
+                drop(tell.send(asked.make(&is_abandoned, requested)));
             };
             worker.push(Box::new(job)).map_err(|fault| {
                 let text = format!("no thread is available to answer: {fault}");
@@ -82,7 +87,7 @@ impl Asked {
     }
 
     /// `None` if there is no room for it now.
-    fn make(&self, abandoned: &AtomicBool) -> Option<Result<Made, Status>> {
+    fn make(&self, abandoned: &AtomicBool, requested: Instant) -> Option<Result<Made, Status>> {
         let is_abandoned = || abandoned.load(Ordering::Relaxed);
         if is_abandoned() {
             return Some(Err(Status::new(Code::Cancelled, "nobody waits for it")));
@@ -92,12 +97,12 @@ impl Asked {
         }
         let begun = self.source.used();
         let took = || self.source.used().saturating_sub(begun);
-        let look = || match is_abandoned() {
-            true => Some(Overrun::Abandoned),
-            false => {
-                let ns = u64::try_from(MAX_TIME.as_nanos()).unwrap_or(u64::MAX);
-                (took() > MAX_TIME).then_some(Overrun::Time(ns))
-            }
+        let ns = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        let look = || match () {
+            () if is_abandoned() => Some(Overrun::Abandoned),
+            () if took() > MAX_TIME => Some(Overrun::Time(ns(MAX_TIME))),
+            () if requested.elapsed() > MAX_WAIT => Some(Overrun::Late(ns(MAX_WAIT))),
+            () => None,
         };
         let budget = Budget::new(MAX_STEPS, &look);
         let snapshot = self.source.snapshot(&self.query, &budget);

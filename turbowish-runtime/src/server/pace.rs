@@ -5,14 +5,13 @@ use std::time::Duration;
 
 use turbowish_model::account::time::MinOfLastTwo;
 
-/// The longest interval, however long it takes.
-pub(super) const LONGEST: Duration = Duration::from_secs(10);
-
 /// Parts of a core.
 #[derive(Clone, Copy)]
 pub(super) struct Shares {
-    /// It may use one part in this many, unless that is slower than [`LONGEST`].
+    /// It may use one part in this many, unless that is slower than `longest`.
     pub(super) most: u32,
+    /// The longest interval, however long it takes.
+    pub(super) longest: Duration,
     /// If it uses less than one part in this many, it comes at the requested interval.
     pub(super) free: u32,
     /// Once slowed down, it returns to the requested interval only below one part in this many.
@@ -57,12 +56,13 @@ impl Pace {
         let usual = self.usual.after(took);
         let Shares {
             most,
+            longest,
             free,
             free_again,
         } = self.shares;
         let free = if self.slowed { free_again } else { free };
         self.slowed = usual.saturating_mul(free) > self.asked;
-        self.least = usual.saturating_mul(most).min(LONGEST);
+        self.least = usual.saturating_mul(most).min(longest);
         match self.slowed {
             true => self.asked.max(self.least),
             false => self.asked,
@@ -78,6 +78,7 @@ mod tests {
 
     const SHARES: Shares = Shares {
         most: 50,
+        longest: Duration::from_secs(10),
         free: 20,
         free_again: 25,
     };

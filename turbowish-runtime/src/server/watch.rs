@@ -13,16 +13,19 @@ use tokio::time::{Instant, Sleep};
 use turbowish_model::query::Query;
 
 use super::making::{Made, Making};
-use super::pace::{LONGEST, Pace, Shares};
+use super::pace::{Pace, Shares};
 use super::quota::{Account, Watching};
 use super::service::Service;
 use super::status::Status;
 
 const SHORTEST: Duration = Duration::from_millis(100);
 
+const LONGEST: Duration = Duration::from_secs(10);
+
 /// Making the snapshots of one stream. Sending them is extra.
 const SHARES: Shares = Shares {
     most: 50,
+    longest: LONGEST,
     free: 20,
     free_again: 25,
 };

@@ -15,9 +15,10 @@ const EXTRA: Duration = Duration::from_secs(1);
 /// Time between two looks for news.
 pub(super) const LOOK: Duration = Duration::from_millis(250);
 
-/// Making the states.
+/// Making the states. A state of a million tasks takes seconds: there is one in five minutes, then.
 const SHARES: Shares = Shares {
     most: 200,
+    longest: Duration::from_secs(300),
     free: 200,
     free_again: 250,
 };
@@ -147,7 +148,8 @@ mod tests {
             6_100,
             &[(0, 0), (2_000, 0), (4_000, 0), (6_000, 0)],
         );
-        check(9_000, &[], &[], 20_100, &[(0, 0), (10_000, 0), (20_000, 0)]);
+        check(200, &[], &[], 80_100, &[(0, 0), (40_000, 0), (80_000, 0)]);
+        check(9_000, &[], &[], 300_100, &[(0, 0), (300_000, 0)]);
     }
 
     #[test]
