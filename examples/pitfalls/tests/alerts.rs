@@ -1,5 +1,6 @@
 //! Each program soon raises its own alert, with the right parties, and no other; healthy ones none.
 
+use std::io::Cursor;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -8,6 +9,7 @@ use std::time::{Duration, Instant};
 use turbowish_model::query::{Query, Rows};
 use turbowish_model::snapshot::alert::{Alert, PartyKind, Severity};
 use turbowish_model::snapshot::{IntentRow, Snapshot};
+use turbowish_recording::Reader;
 use turbowish_wire::client::{Connection, Target};
 
 /// Ends with its input, which this holds.
@@ -46,6 +48,16 @@ impl Program {
             ..Query::default()
         };
         self.connection.snapshot(&query).await.expect("a snapshot")
+    }
+
+    /// What it has recorded.
+    async fn chunks(&self) -> Vec<u8> {
+        let mut past = self.connection.past(0, 0).await.expect("the recording");
+        let mut chunks = Vec::new();
+        while let Some(next) = past.next().await {
+            chunks.extend_from_slice(&next.expect("chunks"));
+        }
+        chunks
     }
 }
 
@@ -107,12 +119,51 @@ async fn check(path: &str, limits: &str, expected: &str) {
         seen = active.map(line).collect();
         if seen == [expected] {
             println!("after {:?}: {expected}", begun.elapsed());
-            return;
+            return check_recorded(&program, expected).await;
         }
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     let late = program.snapshot().await;
     panic!("expected {expected}, got {seen:#?}; in {late:#?}");
+}
+
+/// The recording of the program has the alert, and a mark of it in the same scan: no state without
+/// the alert lies between the two.
+async fn check_recorded(program: &Program, expected: &str) {
+    let begun = Instant::now();
+    loop {
+        let chunks = program.chunks().await;
+        let mut recording = Reader::of_chunks(Cursor::new(chunks)).expect("whole chunks");
+        if let Some((marked, raised)) = recorded(&mut recording, expected) {
+            println!("marked at {marked}, in the state of {raised}");
+            return;
+        }
+        assert!(begun.elapsed() < Duration::from_secs(60), "{recording:?}");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+/// The instants of the mark of an alert and of the first state that shows it.
+fn recorded(recording: &mut Reader<Cursor<Vec<u8>>>, expected: &str) -> Option<(u64, u64)> {
+    let instants: Vec<u64> = recording.states().iter().map(|at| at.at_unix_ns).collect();
+    let found = (0..instants.len()).find_map(|nth| {
+        let alerts = recording.snapshot(nth).expect("a state").alerts.rows;
+        let shown = alerts.into_iter().find(|alert| line(alert) == expected)?;
+        Some((nth, shown))
+    });
+    let (nth, alert) = found?;
+    let kind = alert.title.split(' ').next()?;
+    let before = nth.checked_sub(1).map_or(0, |before| instants[before]);
+    let after = instants.get(nth + 1).copied().unwrap_or(u64::MAX);
+    let marks: Vec<u64> = recording.marks().iter().map(|at| at.at_unix_ns).collect();
+    let marked = (0..marks.len()).find(|&mark| {
+        let text = recording.mark(mark).expect("a mark");
+        let title = text.split_once(": ").map_or("", |(_, title)| title);
+        !text.starts_with("over: ")
+            && title.starts_with(kind)
+            && (before..=after).contains(&marks[mark])
+    })?;
+    Some((marks[marked], instants[nth]))
 }
 
 /// No alert for so long. Who has a lock when its thread is kept from running has it for that long, too.
