@@ -192,6 +192,10 @@ pub(crate) struct DiffArgs {
     /// Changes of a time by less than this do not fail; 0 means all do
     #[arg(long, default_value = "100ns", value_name = "TIME", value_parser = least)]
     pub(crate) min_change: u64,
+    /// Growth of times that the functions share, up to this, is put down to the machine and does
+    /// not fail; 0 if both files are of machines that do nothing else
+    #[arg(long, default_value = "50%", value_name = "PERCENT", value_parser = share)]
+    pub(crate) machine: Share,
     /// Rows to compare, as in turbowish query
     #[arg(
         short,

@@ -4,6 +4,7 @@
 mod chance;
 mod compare;
 mod evidence;
+mod machine;
 mod print;
 
 use turbowish_model::query::Filter;
@@ -13,6 +14,7 @@ use turbowish_model::snapshot::units::{self, Micro};
 use turbowish_model::snapshot::{ProcRow, ResourceRow, Snapshot, Table, TableVisitor};
 
 use self::compare::{Allowed, Change, Compared, LEVELS};
+use self::machine::MachineGrowth;
 use crate::args::{DiffArgs, Format, Share};
 use crate::columns::choose;
 use crate::failure::{Failure, note};
@@ -77,6 +79,7 @@ impl TableVisitor for IsNoWorse<'_> {
         let none = Allowed {
             share: Share(0),
             time_ns: 0,
+            machine: MachineGrowth::NONE,
             is_default: false,
         };
         !Compared::of(before, after, &columns, &all, none).has_failed()
@@ -137,6 +140,7 @@ impl TableVisitor for Compare<'_> {
         let allowed = Allowed {
             share: args.fail_over,
             time_ns: args.min_change,
+            machine: MachineGrowth::of(before, after, args.machine),
             is_default: args.columns.is_empty(),
         };
         let mut compared = Compared::of(before, after, &columns, &filter, allowed);

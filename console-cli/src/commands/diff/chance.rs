@@ -202,6 +202,18 @@ impl Growth {
         Self::between(number(before), number(after))
     }
 
+    /// The growth beyond a growth that is known.
+    pub(super) fn over(self, known: f64) -> Self {
+        if !known.is_normal() {
+            return self;
+        }
+        Self {
+            at_least: self.at_least / known,
+            at_most: self.at_most / known,
+            ..self
+        }
+    }
+
     fn between(before: Range, after: Range) -> Self {
         let ratio = |after: f64, before: f64| match (after > 0.0, before > 0.0) {
             (_, true) => after / before,

@@ -11,6 +11,7 @@ use turbowish_model::snapshot::units;
 
 use super::chance::{Chance, Growth};
 use super::evidence::{Evidence, FigureKind};
+use super::machine::MachineGrowth;
 use crate::args::Share;
 use crate::report_file::Saved;
 
@@ -45,6 +46,8 @@ pub(crate) struct Allowed {
     pub(crate) share: Share,
     /// Growth of a duration, in nanoseconds.
     pub(crate) time_ns: u64,
+    /// The part of a change of durations that is put down to the machine.
+    pub(crate) machine: MachineGrowth,
     /// The columns were not requested: of numbers of tasks and waiters only a large growth is told.
     pub(crate) is_default: bool,
 }
@@ -277,6 +280,13 @@ fn judge<R>(
     let (Some(old), Some(new)) = (before.number, after.number) else {
         return (before.number != after.number).then_some(Verdict::Changed);
     };
+    let is_time = column.unit == Unit::Duration;
+    let old_here = match is_time {
+        true => allowed.machine.adjusted(old, new),
+        false => old,
+    };
+    let growth = growth.over(old_here as f64 / old as f64);
+    let old = old_here;
     let off = old.abs_diff(new);
     if kind == FigureKind::Level {
         return has_grown(old, new).then_some(Verdict::Changed);
@@ -285,7 +295,7 @@ fn judge<R>(
         // 2^64 billionths of a number up to 2^64 are at most 2^128.
         off * 1_000_000_000 > old.unsigned_abs().saturating_mul(u128::from(share.0))
     };
-    let matters = column.unit != Unit::Duration || off >= u128::from(allowed.time_ns);
+    let matters = !is_time || off >= u128::from(allowed.time_ns);
     let fails = beyond(allowed.share) && matters;
     if !beyond(SAME) {
         // Not significant, unless the allowed change is smaller still.
@@ -326,13 +336,14 @@ const fn has_grown(old: i128, new: i128) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Allowed, Doubt, FigureKind, Growth, Share, Side, Verdict, judge};
+    use super::{Allowed, Doubt, FigureKind, Growth, MachineGrowth, Share, Side, Verdict, judge};
     use turbowish_model::snapshot::ProcRow;
     use turbowish_model::snapshot::column;
 
     const ALLOWED: Allowed = Allowed {
         share: Share(100_000_000),
         time_ns: 0,
+        machine: MachineGrowth::NONE,
         is_default: false,
     };
 
@@ -486,6 +497,33 @@ mod tests {
             let verdict = judged("hold_p99", kind, (Some(old), Some(new)), growth, ALLOWED);
             assert_eq!(verdict, expected, "{kind:?} {old} {new} {growth:?}");
         }
+    }
+
+    #[test]
+    fn what_the_machine_explains_does_not_fail() {
+        let slower = |excused| Allowed {
+            machine: MachineGrowth {
+                all: excused,
+                excused,
+                functions: 9,
+            },
+            ..ALLOWED
+        };
+        let check = |key, excused, (old, new): (i128, i128), expected| {
+            let growth = Growth::exact(old as f64, new as f64);
+            let sides = (Some(old), Some(new));
+            let verdict = judged(key, FigureKind::Percentile, sides, growth, slower(excused));
+            assert_eq!(verdict, expected, "{key} {excused} {old} {new}");
+        };
+        check("run_p50", 1.2, (1_000, 1_200), None);
+        check("run_p50", 1.2, (1_000, 1_320), Some(Verdict::Worse));
+        check("run_p50", 1.2, (1_000, 1_321), Some(Verdict::Fail));
+        // A slower machine excuses nothing that became shorter, and a faster one nothing that
+        // became longer.
+        check("run_p50", 1.2, (1_000, 900), Some(Verdict::Better));
+        check("run_p50", 0.8, (1_000, 1_101), Some(Verdict::Fail));
+        check("run_p50", 0.8, (1_000, 800), None);
+        check("size", 1.2, (1_000, 1_200), Some(Verdict::Fail));
     }
 
     #[test]
