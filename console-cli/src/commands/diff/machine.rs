@@ -1,10 +1,12 @@
 //! The machine's part of a change: if most functions run longer by the same factor, the machine was
 //! slower, or something else has changed that they all share. Neither is a change of one function.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
+
 use turbowish_model::snapshot::column::{self, Column};
 use turbowish_model::snapshot::quantile::Distribution;
-use turbowish_model::snapshot::{ProcRow, Snapshot};
+use turbowish_model::snapshot::{ProcRow, Snapshot, units};
 
 use crate::args::Share;
 use crate::report_file::Saved;
@@ -74,10 +76,27 @@ impl MachineGrowth {
         }
     }
 
-    /// Whether so much is put down to the machine that it is to be told.
-    pub(super) fn is_told(self, least: Share) -> bool {
+    /// `median of 14 functions: a call runs 18.1 % longer; that is put down to the machine`; `None`
+    /// if less than `least` is.
+    pub(super) fn sentence(self, least: Share) -> Option<String> {
         let least = 1.0 + least.0 as f64 / 1e9;
-        !(1.0 / least..=least).contains(&self.excused)
+        if (1.0 / least..=least).contains(&self.excused) {
+            return None;
+        }
+        let percent = |growth: f64| {
+            let off = (growth - 1.0).abs() * 1e9;
+            format!("{} %", units::share(off.round() as u64))
+        };
+        let word = if self.all > 1.0 { "longer" } else { "shorter" };
+        let excused = match self.all.total_cmp(&self.excused) {
+            Ordering::Equal => "that is".to_owned(),
+            _ => format!("{} are", percent(self.excused)),
+        };
+        Some(format!(
+            "median of {} functions: a call runs {} {word}; {excused} put down to the machine (--machine)",
+            self.functions,
+            percent(self.all),
+        ))
     }
 }
 
@@ -127,5 +146,21 @@ mod tests {
         assert_eq!(by(0.8, 100, 50), 80);
         assert_eq!(by(0.8, 100, 90), 90);
         assert_eq!(by(0.8, 100, 150), 100);
+    }
+
+    #[test]
+    fn what_is_put_down_to_the_machine_is_told() {
+        let told = |all: f64| MachineGrowth::shared(vec![all; 5], HALF).sentence(Share(20_000_000));
+        let line = |told: &str| {
+            let line = format!(
+                "median of 5 functions: a call runs {told} put down to the machine (--machine)"
+            );
+            Some(line)
+        };
+        assert_eq!(told(1.181), line("18.1 % longer; that is"));
+        assert_eq!(told(0.9), line("10.0 % shorter; that is"));
+        assert_eq!(told(2.0), line("100.0 % longer; 50.0 % are"));
+        assert_eq!(told(1.02), None);
+        assert_eq!(told(0.99), None);
     }
 }

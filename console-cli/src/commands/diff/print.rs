@@ -40,7 +40,7 @@ pub(super) fn table(compared: &Compared) -> String {
         lines = text_table.lines();
     }
     lines.extend(sentences(compared));
-    lines.extend(machine(compared));
+    lines.extend(compared.allowed.machine.sentence(SAME));
     lines.push(summary(compared));
     lines.extend(elsewhere(compared));
     lines.push(String::new());
@@ -162,32 +162,6 @@ fn elsewhere(compared: &Compared) -> Option<String> {
     });
     let tables: Vec<String> = tables.collect();
     (!tables.is_empty()).then(|| format!("elsewhere: {}", tables.join(", ")))
-}
-
-/// `median of 14 functions: a call runs 18.1 % longer; that is put down to the machine (--machine)`
-fn machine(compared: &Compared) -> Option<String> {
-    let machine = compared.allowed.machine;
-    if !machine.is_told(SAME) {
-        return None;
-    }
-    let percent = |growth: f64| {
-        let off = ((growth - 1.0).abs() * WHOLE as f64) as u64;
-        format!("{} %", units::share(off))
-    };
-    let word = if machine.all > 1.0 {
-        "longer"
-    } else {
-        "shorter"
-    };
-    let not_counted = match machine.all == machine.excused {
-        true => "that is".to_owned(),
-        false => format!("{} of it are", percent(machine.excused)),
-    };
-    Some(format!(
-        "median of {} functions: a call runs {} {word}; {not_counted} put down to the machine (--machine)",
-        machine.functions,
-        percent(machine.all),
-    ))
 }
 
 /// `3 of 17 procs changed by more than 2 %; 1 over 10 %, 2 not certain`
