@@ -15,6 +15,8 @@ use turbowish_wire::discovery;
 
 use super::monitor::Host;
 
+mod rewind;
+
 const ROLE: &str = "TURBOWISH_TEST_RECORDED";
 
 /// Long enough for a loaded machine; no test waits for its end.
