@@ -1,0 +1,94 @@
+#!/usr/bin/env bash
+# What recording costs: processor time of the key-value server for a request, recording against not
+# recording. Both servers run all the time and get the load in turn, because the machine's speed
+# drifts: the result is the median of the ratios of neighbouring rounds.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+usage() {
+    cat <<'TEXT'
+Usage: benches/record-cost.sh [PAIRS [REQUESTS]]
+
+  PAIRS     pairs of rounds                      [default: 9]
+  REQUESTS  requests of a round, by 50 clients   [default: 600000]
+
+The goal is a ratio of 1.02. Needs redis-benchmark (Debian package redis-tools).
+TEXT
+}
+
+fail() {
+    echo "record-cost: $*" >&2
+    exit 1
+}
+
+[[ ${1:-} != -h && ${1:-} != --help ]] || { usage; exit 0; }
+pairs=${1:-9} requests=${2:-600000}
+[[ $pairs$requests =~ ^[1-9][0-9]*$ ]] || { usage >&2; exit 2; }
+command -v redis-benchmark >/dev/null || fail "redis-benchmark is missing: install the Debian package redis-tools"
+
+cargo build --quiet --release -p turbowish-kv --bin kv
+bin=${CARGO_TARGET_DIR:-target}/release
+work=$(mktemp -d)
+export TURBOWISH_RUNTIME_DIR=$work/sockets
+pids=()
+trap 'kill "${pids[@]}" 2>/dev/null || true; wait; rm -rf "$work"' EXIT
+
+# The server on one core, the load on the other one.
+last=$(($(nproc) - 1))
+declare -A pid port
+for how in off on; do
+    if [[ $how == off ]]; then record=off; else record=; fi
+    TURBOWISH_RECORD=$record taskset -c 0 "$bin/kv" --port 0 --dir "$work/$how" >"$work/out-$how" &
+    pid[$how]=$!
+    pids+=("$!")
+    until [[ -s $work/out-$how ]]; do
+        kill -0 "${pid[$how]}" 2>/dev/null || fail "the server ended"
+        sleep 0.1
+    done
+    port[$how]=$(sed 's/.*://' "$work/out-$how")
+done
+
+# Ticks of processor time so far: of all threads of a server, and of those of TurboWish.
+ticks() {
+    local stat
+    stat=$(<"$1")
+    # shellcheck disable=SC2086
+    set -- ${stat##*) }
+    echo $((${12} + ${13}))
+}
+
+own_ticks() {
+    local thread sum=0
+    for thread in /proc/"${pid[$1]}"/task/*; do
+        [[ $(<"$thread/comm") != turbowish* ]] || sum=$((sum + $(ticks "$thread/stat")))
+    done
+    echo "$sum"
+}
+
+# Nanoseconds for a request: of all threads, and of those of TurboWish.
+round() {
+    local before own_before hz
+    hz=$(getconf CLK_TCK)
+    before=$(ticks "/proc/${pid[$1]}/stat") own_before=$(own_ticks "$1")
+    taskset -c "$last" redis-benchmark -p "${port[$1]}" -t set,get,incr -c 50 -n $((requests / 3)) -q >/dev/null
+    echo $((($(ticks "/proc/${pid[$1]}/stat") - before) * 1000000000 / hz / requests)) $((($(own_ticks "$1") - own_before) * 1000000000 / hz / requests))
+}
+
+for how in off on; do round "$how" >/dev/null; done
+printf '%5s %10s %10s %7s   %s\n' pair off on ratio "of it TurboWish's threads"
+for ((pair = 1; pair <= pairs; pair++)); do
+    if ((pair % 2)); then
+        off=$(round off) on=$(round on)
+    else
+        on=$(round on) off=$(round off)
+    fi
+    awk -v pair="$pair" -v off="$off" -v on="$on" 'BEGIN {
+        split(off, without); split(on, with)
+        printf "%5d %7d ns %7d ns %7.3f   %4d ns %4d ns %6.3f\n", pair, without[1], with[1], with[1] / without[1], without[2], with[2], 1 + (with[2] - without[2]) / without[1]
+    }' | tee -a "$work/pairs"
+done
+middle() {
+    awk -v column="$1" '{ print $column }' "$work/pairs" | sort -n | awk '{ all[NR] = $1 } END { printf "%.3f, from %.3f to %.3f", (all[int((NR + 1) / 2)] + all[int(NR / 2) + 1]) / 2, all[1], all[NR] }'
+}
+echo "median of the ratios $(middle 6)"
+echo "with TurboWish's threads alone, which record: $(middle 11)"
