@@ -10,7 +10,7 @@ mod recording;
 
 pub use self::filters::filters;
 pub use self::messages::messages;
-pub use self::recording::recording;
+pub use self::recording::{bodies, recording};
 pub use cargo_turbowish::fuzzing::annotate;
 pub use turbowish_cli::fuzzing::reports;
 
@@ -18,10 +18,11 @@ pub use turbowish_cli::fuzzing::reports;
 pub type Target = fn(&[u8]);
 
 /// All targets, by the names of their corpora.
-pub const TARGETS: [(&str, Target); 5] = [
+pub const TARGETS: [(&str, Target); 6] = [
     ("filters", filters),
     ("messages", messages),
     ("recording", recording),
+    ("bodies", bodies),
     ("reports", reports),
     ("annotate", annotate),
 ];

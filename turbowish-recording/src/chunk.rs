@@ -16,7 +16,8 @@ pub const MARKER: [u8; 4] = *b"\xf5TWc";
 pub const HEADER_BYTES: usize = 32;
 /// Bytes of the largest body: that of the largest message of the protocol.
 pub const LARGEST_BODY: usize = 64 << 20;
-
+/// Bytes of the largest body of polls or events: more than all that a thread keeps.
+pub const LARGEST_BATCH: usize = 1 << 20;
 /// Bytes of the longest mark.
 pub const LONGEST_MARK: usize = 64 << 10;
 

@@ -7,7 +7,7 @@ use std::io;
 use turbowish_wire::convert::Malformed;
 use turbowish_wire::framing::Unreadable;
 
-use crate::{FORMAT_VERSION, LARGEST_BODY, LONGEST_MARK};
+use crate::{FORMAT_VERSION, LARGEST_BATCH, LARGEST_BODY, LONGEST_MARK};
 
 /// Why a recording cannot be written or read.
 #[derive(Debug)]
@@ -83,8 +83,9 @@ impl fmt::Display for RecordingError {
             Self::Body { offset, fault } => write!(f, "the chunk at byte {offset}: {fault}"),
             Self::TooLarge => write!(
                 f,
-                "a state is larger than {} MiB, or a mark than {} KiB",
+                "a state is larger than {} MiB, a chunk of polls or events than {} MiB, or a mark than {} KiB",
                 LARGEST_BODY >> 20,
+                LARGEST_BATCH >> 20,
                 LONGEST_MARK >> 10
             ),
             Self::Ended => f.write_str("writing has failed before; what was written can be read"),

@@ -35,8 +35,8 @@ mod varint;
 mod writer;
 
 pub use chunk::{
-    ChunkHeader, ChunkKind, FILE_HEADER, FILE_MAGIC, FORMAT_VERSION, HEADER_BYTES, LARGEST_BODY,
-    LONGEST_MARK, MARKER, encode,
+    ChunkHeader, ChunkKind, FILE_HEADER, FILE_MAGIC, FORMAT_VERSION, HEADER_BYTES, LARGEST_BATCH,
+    LARGEST_BODY, LONGEST_MARK, MARKER, encode,
 };
 #[cfg(feature = "read")]
 pub use error::{BodyFault, RecordingError};

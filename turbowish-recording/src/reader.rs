@@ -9,8 +9,9 @@ use turbowish_wire::proto;
 
 use crate::skim::{Index, Input, begins, skim};
 use crate::{
-    BodyFault, Damage, EventBatch, EventsEntry, FILE_HEADER, HEADER_BYTES, LARGEST_BODY,
-    LONGEST_MARK, MarkEntry, Names, PollBatch, PollsEntry, RecordingError, StateEntry,
+    BodyFault, Damage, EventBatch, EventsEntry, FILE_HEADER, HEADER_BYTES, LARGEST_BATCH,
+    LARGEST_BODY, LONGEST_MARK, MarkEntry, Names, PollBatch, PollsEntry, RecordingError,
+    StateEntry,
 };
 
 /// A recording that was opened. It keeps the list of states, and decodes one when it is asked for.
@@ -120,7 +121,7 @@ impl<R: Read + Seek> Reader<R> {
     pub fn batch(&mut self, nth: usize) -> Result<PollBatch, RecordingError> {
         let polls = self.polls().get(nth);
         let PollsEntry { at_unix_ns, offset } = *polls.ok_or(RecordingError::NoChunk { nth })?;
-        let body = self.body(offset, LARGEST_BODY)?;
+        let body = self.body(offset, LARGEST_BATCH)?;
         let fault = BodyFault::Polls;
         PollBatch::read(at_unix_ns, &body).ok_or(RecordingError::Body { offset, fault })
     }
@@ -138,7 +139,7 @@ impl<R: Read + Seek> Reader<R> {
     pub fn event_batch(&mut self, nth: usize) -> Result<EventBatch, RecordingError> {
         let events = self.events().get(nth);
         let EventsEntry { at_unix_ns, offset } = *events.ok_or(RecordingError::NoChunk { nth })?;
-        let body = self.body(offset, LARGEST_BODY)?;
+        let body = self.body(offset, LARGEST_BATCH)?;
         let fault = BodyFault::Events;
         EventBatch::read(at_unix_ns, &body).ok_or(RecordingError::Body { offset, fault })
     }

@@ -7,7 +7,7 @@ use turbowish_model::snapshot::Snapshot;
 use turbowish_wire::framing::{self, HEAD_BYTES};
 
 use crate::chunk::whole;
-use crate::{ChunkKind, FILE_HEADER, LONGEST_MARK, RecordingError};
+use crate::{ChunkKind, FILE_HEADER, LARGEST_BATCH, LONGEST_MARK, RecordingError};
 
 /// Level of the compression. A state of 188 kB becomes 54 kB in 1.0 ms; with the default level of
 /// the crate, 52 kB in 2.7 ms.
@@ -74,7 +74,7 @@ impl<W: Write> Writer<W> {
         self.chunk(ChunkKind::Mark, at_unix_ns, 0, text.as_bytes())
     }
 
-    /// Writes a chunk as it was read or received: names or polls.
+    /// Writes a chunk as it was read or received: names, polls or events.
     ///
     /// # Errors
     /// As [`Self::state`].
@@ -84,6 +84,10 @@ impl<W: Write> Writer<W> {
         at_unix_ns: u64,
         body: &[u8],
     ) -> Result<(), RecordingError> {
+        let is_batch = matches!(kind, ChunkKind::Polls | ChunkKind::Events);
+        if is_batch && body.len() > LARGEST_BATCH {
+            return Err(RecordingError::TooLarge);
+        }
         self.chunk(kind, at_unix_ns, 0, body)
     }
 
