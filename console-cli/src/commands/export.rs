@@ -19,18 +19,9 @@ use crate::source;
 /// # Errors
 /// The target cannot be reached, has no polls in the range, or the file cannot be written.
 pub(crate) fn run(args: &ExportArgs, token: Option<&str>) -> Result<(), Failure> {
-    let recording = open(args, token)?;
-    let name = recording.name.clone();
-    let unreadable = |fault| recording::failed(&name, fault);
-    let survey = Survey::of(recording.into_reader()).map_err(unreadable)?;
-    if !survey.has_steps() {
-        return Err(has_no_steps(&name));
-    }
-    if survey.faults() > 0 {
-        let faults = survey.faults();
-        note(&unread(&name, faults));
-    }
+    let (name, survey) = survey(open(args, token)?)?;
     let range = range(args, survey.span(), &name)?;
+    let unreadable = |fault| recording::failed(&name, fault);
     let (timeline, labels) = survey.timeline(range).map_err(unreadable)?;
     if timeline.threads().len() == 0 {
         return Err(Failure::usage(format!(
@@ -53,6 +44,23 @@ pub(crate) fn run(args: &ExportArgs, token: Option<&str>) -> Result<(), Failure>
 fn open(args: &ExportArgs, token: Option<&str>) -> Result<Recording, Failure> {
     let origin = source::origin(args.target.as_deref(), &PastArgs::default(), token)?;
     source::whole(origin, source::since(args.last))
+}
+
+/// The name of a recording, and what it has. Says what of it cannot be read.
+///
+/// # Errors
+/// It has neither polls nor events, or cannot be read.
+pub(super) fn survey(recording: Recording) -> Result<(String, Survey<Box<dyn Bytes>>), Failure> {
+    let name = recording.name.clone();
+    let survey = Survey::of(recording.into_reader());
+    let survey = survey.map_err(|fault| recording::failed(&name, fault))?;
+    if !survey.has_steps() {
+        return Err(has_no_steps(&name));
+    }
+    if survey.faults() > 0 {
+        note(&unread(&name, survey.faults()));
+    }
+    Ok((name, survey))
 }
 
 /// The range that was asked for.
@@ -131,7 +139,7 @@ impl Export {
 }
 
 /// `x.tw: 2 chunks of polls and events cannot be read`
-pub(super) fn unread(name: &str, chunks: u64) -> String {
+fn unread(name: &str, chunks: u64) -> String {
     let chunks = recording::counted(chunks, "chunk");
     format!("{name}: {chunks} of polls and events cannot be read")
 }
@@ -145,7 +153,7 @@ pub(super) fn overlapping(polls: u64) -> String {
 }
 
 /// That a recording has neither polls nor events.
-pub(super) fn has_no_steps(name: &str) -> Failure {
+fn has_no_steps(name: &str) -> Failure {
     Failure::usage(format!(
         "{name} has no polls: a process keeps them with the feature `server`, and turbowish snapshot -o FILE.tw writes them (turbowish record does not)"
     ))
