@@ -5,7 +5,9 @@ pub(crate) mod chrome;
 mod events;
 pub(crate) mod folded;
 mod labels;
+pub(crate) mod pprof;
 mod recent;
+mod stacks;
 mod timeline;
 mod waits;
 

@@ -17,6 +17,8 @@ Examples:
                                           what a process keeps of its last 30 s
   turbowish export x.tw --folded-waiting -o x.folded && inferno-flamegraph x.folded > x.svg
                                           where tasks wait, as a flame graph
+  turbowish export x.tw --pprof -o x.pb.gz && go tool pprof -http=: x.pb.gz
+                                          the same and more, for pprof and Pyroscope
   turbowish export x.tw --chrome -o x.json --from 14:03:22 --to 14:03:25
 
 Only polls that were recorded are exported: those before the recording, and those that
@@ -61,4 +63,7 @@ pub(crate) struct FormatArgs {
     /// The same of waiting: nanoseconds from the end of a poll to the wake, by await point
     #[arg(long, group = "format")]
     pub(crate) folded_waiting: bool,
+    /// A profile for pprof, gzipped: polls, and time running, ready and waiting, by stack
+    #[arg(long, group = "format")]
+    pub(crate) pprof: bool,
 }

@@ -121,6 +121,7 @@ impl Export {
                 folded_waiting: true,
                 ..
             } => export::folded::write(timeline, labels, FoldedTime::Waiting, &mut out)?,
+            FormatArgs { pprof: true, .. } => export::pprof::write(timeline, labels, &mut out)?,
             // The command line asks for one of them.
             FormatArgs { .. } => export::chrome::write(timeline, labels, &mut out)?,
         };

@@ -16,7 +16,7 @@ use super::folded::{self, FoldedTime};
 use super::timeline::{Step, Totals};
 use super::{ExportError, ExportRange, Labels, Survey, Timeline, chrome};
 
-type Bytes = Cursor<Vec<u8>>;
+pub(super) type Bytes = Cursor<Vec<u8>>;
 
 /// 2026-11-20 17:04:31 UTC.
 pub(crate) const AT: u64 = 1_795_194_271 * SECOND;
@@ -165,7 +165,7 @@ fn timeline() -> (Timeline<Bytes>, Labels) {
 }
 
 /// What a format makes of it.
-fn exported<T>(
+pub(super) fn exported<T>(
     write: impl FnOnce(&mut Timeline<Bytes>, &Labels, &mut Vec<u8>) -> Result<T, ExportError>,
 ) -> Vec<u8> {
     let (mut timeline, labels) = timeline();

@@ -262,6 +262,11 @@ impl<R: Read + Seek> Timeline<R> {
         self.range.from
     }
 
+    /// The instants that it has, from the first of its polls on.
+    pub(crate) const fn range(&self) -> ExportRange {
+        self.range
+    }
+
     /// The numbers of the threads that have polls or events, ascending.
     pub(crate) fn threads(&self) -> impl ExactSizeIterator<Item = u32> + use<R> {
         let others = self.others.iter().filter_map(|step| match step {
