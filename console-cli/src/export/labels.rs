@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+use turbowish_model::account::event_ring::EVENT_VALUES;
 use turbowish_model::account::task::TaskMeta;
 use turbowish_model::snapshot::{Process, Snapshot, sanitize};
 use turbowish_recording::{AwaitName, CallName, Names, PollEvent, ProcName, WokenBy};
@@ -88,14 +89,18 @@ impl Labels {
 
     /// The name of an event of the program's own, and its numbers with their names.
     pub(crate) fn event(&self, site: u32, values: &[i64]) -> (String, Vec<(String, i64)>) {
+        let (name, keys) = self.event_names(site);
+        let keys = keys.into_iter();
+        (name, keys.zip(values.iter().copied()).collect())
+    }
+
+    /// The name of an event of the program's own, and those of its numbers.
+    pub(super) fn event_names(&self, site: u32) -> (String, Vec<String>) {
         let Some(known) = self.names.event(site) else {
             return (UNKNOWN.to_owned(), Vec::new());
         };
-        let keys = known.keys.iter().map(|key| clean(key));
-        (
-            clean(&known.name),
-            keys.zip(values.iter().copied()).collect(),
-        )
+        let keys = known.keys.iter().take(EVENT_VALUES);
+        (clean(&known.name), keys.map(|key| clean(key)).collect())
     }
 
     /// The function of a task's root.

@@ -414,6 +414,14 @@ fn exports(host: &Host, name: &str) {
     let profile = host.path().join("x.pb.gz");
     export("--pprof", &profile);
     assert!(fs::read(&profile).unwrap().starts_with(&[0x1f, 0x8b]));
+    let trace = host.path().join("x.ctf");
+    export("--ctf", &trace);
+    let metadata = fs::read_to_string(trace.join("metadata")).unwrap();
+    assert!(metadata.contains("recordings::tick"), "{metadata}");
+    // What is there is not overwritten.
+    let words = ["export", name, "--ctf", "-o", trace.to_str().unwrap()];
+    let (code, _, stderr) = text(host.run(&words));
+    assert!(code == Some(1) && stderr.contains("exists"), "{stderr}");
     let (code, _, stderr) = text(host.run(&["export", name, "-o", "x"]));
     assert!(code == Some(2) && stderr.contains("--chrome"), "{stderr}");
 }
