@@ -7,6 +7,7 @@ mod events;
 pub(crate) mod folded;
 mod labels;
 mod ordered;
+pub(crate) mod perfetto;
 pub(crate) mod pprof;
 mod recent;
 mod stacks;

@@ -19,6 +19,8 @@ Examples:
                                           where tasks wait, as a flame graph
   turbowish export x.tw --pprof -o x.pb.gz && go tool pprof -http=: x.pb.gz
                                           the same and more, for pprof and Pyroscope
+  turbowish export x.tw --perfetto -o x.pftrace
+                                          a tenth of the size, and the worst tasks one by one
   turbowish export x.tw --ctf -o x.ctf && babeltrace2 x.ctf
                                           all events as text; Trace Compass reads it, too
   turbowish export x.tw --chrome -o x.json --from 14:03:22 --to 14:03:25
@@ -71,4 +73,7 @@ pub(crate) struct FormatArgs {
     /// A trace in the Common Trace Format 1.8: a folder with a stream for each thread
     #[arg(long, group = "format")]
     pub(crate) ctf: bool,
+    /// A trace in Perfetto's own format: as --chrome, smaller, and tracks for the worst 50 tasks
+    #[arg(long, group = "format")]
+    pub(crate) perfetto: bool,
 }

@@ -154,6 +154,9 @@ impl Export {
                 ..
             } => export::folded::write(timeline, labels, FoldedTime::Waiting, &mut out)?,
             FormatArgs { pprof: true, .. } => export::pprof::write(timeline, labels, &mut out)?,
+            FormatArgs { perfetto: true, .. } => {
+                export::perfetto::write(timeline, labels, &mut out)?
+            }
             // The command line asks for one of them.
             FormatArgs { .. } => export::chrome::write(timeline, labels, &mut out)?,
         };

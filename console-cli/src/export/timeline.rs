@@ -55,7 +55,7 @@ pub(crate) enum Step {
 
 impl Step {
     /// When it begins.
-    const fn begin(&self) -> u64 {
+    pub(super) const fn begin(&self) -> u64 {
         match self {
             Self::Poll { poll, .. } => poll.start_unix_ns,
             Self::Lost { from, .. } | Self::LostEvents { from, .. } => *from,

@@ -414,6 +414,7 @@ fn exports(host: &Host, name: &str) {
     let profile = host.path().join("x.pb.gz");
     export("--pprof", &profile);
     assert!(fs::read(&profile).unwrap().starts_with(&[0x1f, 0x8b]));
+    export("--perfetto", &host.path().join("x.pftrace"));
     let trace = host.path().join("x.ctf");
     export("--ctf", &trace);
     let metadata = fs::read_to_string(trace.join("metadata")).unwrap();
