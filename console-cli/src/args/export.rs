@@ -20,7 +20,7 @@ Examples:
   turbowish export x.tw --pprof -o x.pb.gz && go tool pprof -http=: x.pb.gz
                                           the same and more, for pprof and Pyroscope
   turbowish export x.tw --perfetto -o x.pftrace
-                                          a tenth of the size, and the worst tasks one by one
+                                          a ninth of the size, and the worst tasks one by one
   turbowish export x.tw --ctf -o x.ctf && babeltrace2 x.ctf
                                           all events as text; Trace Compass reads it, too
   turbowish export x.tw --chrome -o x.json --from 14:03:22 --to 14:03:25
