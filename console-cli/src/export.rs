@@ -2,10 +2,15 @@
 //! to bytes; what was not recorded is in none of them.
 
 pub(crate) mod chrome;
+pub(crate) mod ctf;
 mod events;
 pub(crate) mod folded;
 mod labels;
+mod ordered;
+pub(crate) mod perfetto;
+pub(crate) mod pprof;
 mod recent;
+mod stacks;
 mod timeline;
 mod waits;
 

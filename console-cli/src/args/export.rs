@@ -17,6 +17,12 @@ Examples:
                                           what a process keeps of its last 30 s
   turbowish export x.tw --folded-waiting -o x.folded && inferno-flamegraph x.folded > x.svg
                                           where tasks wait, as a flame graph
+  turbowish export x.tw --pprof -o x.pb.gz && go tool pprof -http=: x.pb.gz
+                                          the same and more, for pprof and Pyroscope
+  turbowish export x.tw --perfetto -o x.pftrace
+                                          a ninth of the size, and the worst tasks one by one
+  turbowish export x.tw --ctf -o x.ctf && babeltrace2 x.ctf
+                                          all events as text; Trace Compass reads it, too
   turbowish export x.tw --chrome -o x.json --from 14:03:22 --to 14:03:25
 
 Only polls that were recorded are exported: those before the recording, and those that
@@ -32,10 +38,10 @@ pub(crate) struct ExportArgs {
     pub(crate) target: Option<String>,
     #[command(flatten)]
     pub(crate) format: FormatArgs,
-    /// File to write
+    /// File to write; of --ctf, the folder
     #[arg(short, long, value_name = "FILE")]
     pub(crate) out: PathBuf,
-    /// Overwrite an existing file
+    /// Overwrite an existing file, or the trace in an existing folder
     #[arg(long)]
     pub(crate) force: bool,
     /// First instant: -10s (before the end), +3s (after the beginning), 14:03:22 or RFC 3339
@@ -61,4 +67,13 @@ pub(crate) struct FormatArgs {
     /// The same of waiting: nanoseconds from the end of a poll to the wake, by await point
     #[arg(long, group = "format")]
     pub(crate) folded_waiting: bool,
+    /// A profile for pprof, gzipped: polls, and time running, ready and waiting, by stack
+    #[arg(long, group = "format")]
+    pub(crate) pprof: bool,
+    /// A trace in the Common Trace Format 1.8: a folder with a stream for each thread
+    #[arg(long, group = "format")]
+    pub(crate) ctf: bool,
+    /// A trace in Perfetto's own format: as --chrome, smaller, and tracks for the worst 50 tasks
+    #[arg(long, group = "format")]
+    pub(crate) perfetto: bool,
 }

@@ -7,6 +7,8 @@ use std::path::Path;
 use turbowish_model::snapshot::units;
 
 use crate::args::{ExportArgs, FormatArgs, PastArgs};
+use crate::export::ctf::TraceTotals;
+use crate::export::ctf::folder::TraceFolder;
 use crate::export::folded::FoldedTime;
 use crate::export::{self, ExportError, ExportRange, Labels, Survey, Timeline, Totals};
 use crate::failure::{Failure, note, print_lines};
@@ -17,20 +19,11 @@ use crate::source;
 /// Runs the command.
 ///
 /// # Errors
-/// The target cannot be reached, has no polls in the range, or the file cannot be written.
+/// The target cannot be reached, has no polls in the range, or the output cannot be written.
 pub(crate) fn run(args: &ExportArgs, token: Option<&str>) -> Result<(), Failure> {
-    let recording = open(args, token)?;
-    let name = recording.name.clone();
-    let unreadable = |fault| recording::failed(&name, fault);
-    let survey = Survey::of(recording.into_reader()).map_err(unreadable)?;
-    if !survey.has_steps() {
-        return Err(has_no_steps(&name));
-    }
-    if survey.faults() > 0 {
-        let faults = survey.faults();
-        note(&unread(&name, faults));
-    }
+    let (name, survey) = survey(open(args, token)?)?;
     let range = range(args, survey.span(), &name)?;
+    let unreadable = |fault| recording::failed(&name, fault);
     let (timeline, labels) = survey.timeline(range).map_err(unreadable)?;
     if timeline.threads().len() == 0 {
         return Err(Failure::usage(format!(
@@ -45,14 +38,31 @@ pub(crate) fn run(args: &ExportArgs, token: Option<&str>) -> Result<(), Failure>
         timeline,
         labels,
     };
-    let totals = export.write(&args.out, args.force)?;
-    tell(totals, &args.out, range)
+    let written = export.write(&args.out, args.force)?;
+    tell(&written, &args.out, range)
 }
 
 /// The recording, or what a process keeps.
 fn open(args: &ExportArgs, token: Option<&str>) -> Result<Recording, Failure> {
     let origin = source::origin(args.target.as_deref(), &PastArgs::default(), token)?;
     source::whole(origin, source::since(args.last))
+}
+
+/// The name of a recording, and what it has. Says what of it cannot be read.
+///
+/// # Errors
+/// It has neither polls nor events, or cannot be read.
+pub(super) fn survey(recording: Recording) -> Result<(String, Survey<Box<dyn Bytes>>), Failure> {
+    let name = recording.name.clone();
+    let survey = Survey::of(recording.into_reader());
+    let survey = survey.map_err(|fault| recording::failed(&name, fault))?;
+    if !survey.has_steps() {
+        return Err(has_no_steps(&name));
+    }
+    if survey.faults() > 0 {
+        note(&unread(&name, survey.faults()));
+    }
+    Ok((name, survey))
 }
 
 /// The range that was asked for.
@@ -88,16 +98,46 @@ struct Export {
     labels: Labels,
 }
 
+/// What was written.
+struct Written {
+    totals: Totals,
+    bytes: u64,
+    /// Of a trace in a folder.
+    trace: Option<TraceTotals>,
+}
+
 impl Export {
-    /// Writes the file. One that could not be written to its end is removed.
-    fn write(&mut self, path: &Path, force: bool) -> Result<Totals, Failure> {
+    /// Writes the file or the folder. What could not be written to its end is removed.
+    fn write(&mut self, path: &Path, force: bool) -> Result<Written, Failure> {
+        if self.format.ctf {
+            return self.folder(path, force);
+        }
         let file = recording::create(path, force).map_err(|cause| cannot_create(path, &cause))?;
         let written = self.to(file);
         if written.is_err() && path.is_file() {
             // The failure itself is what is told.
             let _ = fs::remove_file(path);
         }
-        written.map_err(|fault| self.failed(path, fault))
+        Ok(Written {
+            totals: written.map_err(|fault| self.failed(path, fault))?,
+            bytes: path.metadata().map_or(0, |about| about.len()),
+            trace: None,
+        })
+    }
+
+    fn folder(&mut self, path: &Path, force: bool) -> Result<Written, Failure> {
+        let folder = TraceFolder::create(path, force);
+        let folder = folder.map_err(|cause| cannot_create(path, &cause))?;
+        let written = export::ctf::write(&mut self.timeline, &self.labels, &folder);
+        if written.is_err() {
+            folder.remove();
+        }
+        let (totals, trace) = written.map_err(|fault| self.failed(path, fault))?;
+        Ok(Written {
+            totals,
+            bytes: folder.bytes(),
+            trace: Some(trace),
+        })
     }
 
     fn to(&mut self, file: File) -> Result<Totals, ExportError> {
@@ -113,6 +153,10 @@ impl Export {
                 folded_waiting: true,
                 ..
             } => export::folded::write(timeline, labels, FoldedTime::Waiting, &mut out)?,
+            FormatArgs { pprof: true, .. } => export::pprof::write(timeline, labels, &mut out)?,
+            FormatArgs { perfetto: true, .. } => {
+                export::perfetto::write(timeline, labels, &mut out)?
+            }
             // The command line asks for one of them.
             FormatArgs { .. } => export::chrome::write(timeline, labels, &mut out)?,
         };
@@ -131,7 +175,7 @@ impl Export {
 }
 
 /// `x.tw: 2 chunks of polls and events cannot be read`
-pub(super) fn unread(name: &str, chunks: u64) -> String {
+fn unread(name: &str, chunks: u64) -> String {
     let chunks = recording::counted(chunks, "chunk");
     format!("{name}: {chunks} of polls and events cannot be read")
 }
@@ -145,7 +189,7 @@ pub(super) fn overlapping(polls: u64) -> String {
 }
 
 /// That a recording has neither polls nor events.
-pub(super) fn has_no_steps(name: &str) -> Failure {
+fn has_no_steps(name: &str) -> Failure {
     Failure::usage(format!(
         "{name} has no polls: a process keeps them with the feature `server`, and turbowish snapshot -o FILE.tw writes them (turbowish record does not)"
     ))
@@ -162,18 +206,30 @@ fn cannot_create(path: &Path, cause: &std::io::Error) -> Failure {
 }
 
 /// `x.json: 61234 polls, 12 lost, 2026-11-24 03:55:47 .. 2026-11-24 03:56:46, 14MiB`
-fn tell(totals: Totals, path: &Path, range: ExportRange) -> Result<(), Failure> {
-    let bytes = path.metadata().map_or(0, |about| about.len());
+fn tell(written: &Written, path: &Path, range: ExportRange) -> Result<(), Failure> {
+    let totals = written.totals;
     if totals.overlaps > 0 {
         note(&overlapping(totals.overlaps));
     }
-    print_lines(&[format!(
-        "{}: {} polls, {} lost, {} .. {}, {}",
-        path.display(),
+    let name = path.display();
+    let mut lines = vec![format!(
+        "{name}: {} polls, {} lost, {} .. {}, {}",
         units::count(totals.polls),
         units::count(totals.lost),
         local(range.from),
         local(range.to),
-        units::bytes(bytes)
-    )])
+        units::bytes(written.bytes)
+    )];
+    if let Some(trace) = written.trace {
+        if trace.left_out > 0 {
+            note(&format!(
+                "{} wakes are left out: too many polls lie between them and the polls they led to",
+                units::count(trace.left_out)
+            ));
+        }
+        // In full: it is what a reader of the trace counts.
+        let (events, streams) = (trace.events, trace.streams);
+        lines.push(format!("{name}: {events} events in {streams} streams"));
+    }
+    print_lines(&lines)
 }

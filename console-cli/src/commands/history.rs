@@ -9,10 +9,10 @@ use turbowish_model::snapshot::text_table::{Header, TextTable};
 use turbowish_model::snapshot::units::{self, Micro};
 use turbowish_recording::{PollEvent, ThreadEvent, ThreadEventKind};
 
-use super::export::{has_no_steps, overlapping, unread};
+use super::export::{overlapping, survey};
 use crate::args::{Format, HistoryArgs, HistoryFilter, PastArgs};
 use crate::detail::is_called;
-use crate::export::{ExportRange, Labels, Step, Survey};
+use crate::export::{ExportRange, Labels, Step};
 use crate::failure::{Failure, note, print, print_lines};
 use crate::plain_text;
 use crate::recording::{self, Moment};
@@ -29,16 +29,9 @@ pub(crate) fn run(args: &HistoryArgs, token: Option<&str>) -> Result<(), Failure
     let origin = source::origin(args.target.as_deref(), &PastArgs::default(), token)?;
     let since = args.at.is_none().then_some(args.last);
     let recording = source::whole(origin, source::since(since))?;
-    let name = recording.name.clone();
-    let unreadable = |fault| recording::failed(&name, fault);
-    let survey = Survey::of(recording.into_reader()).map_err(unreadable)?;
-    if !survey.has_steps() {
-        return Err(has_no_steps(&name));
-    }
-    if survey.faults() > 0 {
-        note(&unread(&name, survey.faults()));
-    }
+    let (name, survey) = survey(recording)?;
     let range = range(args, survey.span(), &name)?;
+    let unreadable = |fault| recording::failed(&name, fault);
     let (mut timeline, labels) = survey.timeline(range).map_err(unreadable)?;
     let mut history = HistoryLines::new(args, labels);
     let read = timeline.each(|step| {

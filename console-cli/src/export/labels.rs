@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+use turbowish_model::account::event_ring::EVENT_VALUES;
 use turbowish_model::account::task::TaskMeta;
 use turbowish_model::snapshot::{Process, Snapshot, sanitize};
 use turbowish_recording::{AwaitName, CallName, Names, PollEvent, ProcName, WokenBy};
@@ -88,22 +89,23 @@ impl Labels {
 
     /// The name of an event of the program's own, and its numbers with their names.
     pub(crate) fn event(&self, site: u32, values: &[i64]) -> (String, Vec<(String, i64)>) {
+        let (name, keys) = self.event_names(site);
+        let keys = keys.into_iter();
+        (name, keys.zip(values.iter().copied()).collect())
+    }
+
+    /// The name of an event of the program's own, and those of its numbers.
+    pub(super) fn event_names(&self, site: u32) -> (String, Vec<String>) {
         let Some(known) = self.names.event(site) else {
             return (UNKNOWN.to_owned(), Vec::new());
         };
-        let keys = known.keys.iter().map(|key| clean(key));
-        (
-            clean(&known.name),
-            keys.zip(values.iter().copied()).collect(),
-        )
+        let keys = known.keys.iter().take(EVENT_VALUES);
+        (clean(&known.name), keys.map(|key| clean(key)).collect())
     }
 
     /// The function of a task's root.
     pub(crate) fn root(&self, task: u64) -> String {
-        match task {
-            0 => UNKNOWN.to_owned(),
-            task => self.proc(meta(task).root()),
-        }
+        root_of(task).map_or_else(|| UNKNOWN.to_owned(), |root| self.proc(root))
     }
 
     /// The path of a function.
@@ -128,19 +130,25 @@ impl Labels {
         Some(clean(&format!("{}:{line} {expression}", proc.file)))
     }
 
+    /// What is known of a function.
+    pub(super) fn known(&self, proc: u32) -> Option<&ProcName> {
+        self.names.proc(proc)
+    }
+
     /// The calls of the path of a poll, the root of the task first: at least one.
     pub(crate) fn path(&self, poll: &PollEvent) -> Vec<CallName> {
-        let path = self.names.path(poll.path);
-        match (path.is_empty(), poll.task) {
-            (true, 1..) => vec![CallName {
-                proc: meta(poll.task).root(),
+        self.calls(poll.path, root_of(poll.task))
+    }
+
+    /// The calls of a path. Of an unknown one, the function of the task's root.
+    pub(super) fn calls(&self, path: u32, root: Option<u32>) -> Vec<CallName> {
+        let path = self.names.path(path);
+        match path.is_empty() {
+            true => vec![CallName {
+                proc: root.unwrap_or(u32::MAX),
                 site: None,
             }],
-            (true, 0) => vec![CallName {
-                proc: u32::MAX,
-                site: None,
-            }],
-            _ => path,
+            false => path,
         }
     }
 
@@ -182,6 +190,14 @@ impl Labels {
                 _ => format!("thread {thread}"),
             },
         }
+    }
+}
+
+/// Number of the function of a task's root.
+pub(super) const fn root_of(task: u64) -> Option<u32> {
+    match task {
+        0 => None,
+        task => Some(meta(task).root()),
     }
 }
 

@@ -4,19 +4,20 @@ use std::io::Cursor;
 
 use turbowish_model::account::paths::{PathKey, PathKind, Paths};
 use turbowish_model::account::poll_ring::PollOutcome;
+use turbowish_model::account::resource::Role;
 use turbowish_model::account::task::TaskMeta;
 use turbowish_model::snapshot::units::SECOND;
 use turbowish_model::snapshot::{Page, Snapshot, TaskRow};
 use turbowish_recording::{
-    ChunkKind, Compression, NameEncoder, PollEncoder, PollEvent, Reader, WakeupEvent, WokenBy,
-    Writer,
+    ChunkKind, Compression, EventEncoder, NameEncoder, PollEncoder, PollEvent, Reader,
+    ResourceSpan, ThreadEvent, ThreadEventKind, WakeupEvent, WokenBy, Writer,
 };
 
 use super::folded::{self, FoldedTime};
 use super::timeline::{Step, Totals};
 use super::{ExportError, ExportRange, Labels, Survey, Timeline, chrome};
 
-type Bytes = Cursor<Vec<u8>>;
+pub(super) type Bytes = Cursor<Vec<u8>>;
 
 /// 2026-11-20 17:04:31 UTC.
 pub(crate) const AT: u64 = 1_795_194_271 * SECOND;
@@ -24,6 +25,8 @@ pub(crate) const AT: u64 = 1_795_194_271 * SECOND;
 const SERVE: u32 = 1;
 const HANDLE: u32 = 2;
 const TICK: u32 = 3;
+/// A place of an event of the program's own.
+const MISS: u32 = 6;
 
 /// A connection's task, which a state names; another one, and a task that wakes both.
 pub(crate) const CONN: u64 = TaskMeta::new(SERVE, 1, 0, 0).id;
@@ -78,6 +81,8 @@ fn names() -> (Vec<u8>, [u32; 2], u32) {
     proc(TICK, "app::tick", "src/tick.rs", 1, [(2, 5, "sleep(MS)")]);
     names.thread(0, "main");
     names.thread(1, "worker");
+    let place = ("cache \"miss\"", "src/handle.rs", 9);
+    names.event(MISS, place, &["key", "int", "key"]);
     names.paths(&table, table.added(0));
     names.chains(&chains, chains.added(0));
     (names.end(), [serve, handle], chain)
@@ -153,19 +158,82 @@ pub(crate) fn bytes() -> Vec<u8> {
     writer.end().unwrap()
 }
 
+/// An event so many nanoseconds after [`AT`].
+const fn event(at: u64, task: u64, kind: ThreadEventKind) -> ThreadEvent {
+    ThreadEvent {
+        at_unix_ns: AT + at,
+        task,
+        kind,
+    }
+}
+
+/// A wait or a hold of a lock.
+const fn lock(duration_ns: u64) -> ResourceSpan {
+    ResourceSpan {
+        resource: 17,
+        duration_ns,
+        role: Role::Lock,
+        amount: 1,
+    }
+}
+
+/// Events: thread, lost before, events. Waits and holds overlap, and so do the losses.
+fn events() -> Vec<(u32, u64, Vec<ThreadEvent>)> {
+    let miss = |values| ThreadEventKind::User { site: MISS, values };
+    vec![
+        (
+            0,
+            0,
+            vec![
+                event(9_500, CONN, ThreadEventKind::Waited(lock(6_500))),
+                event(12_000, CONN, miss([7, -1, 3, 0])),
+            ],
+        ),
+        (
+            1,
+            0,
+            vec![
+                event(20_500, SECOND_CONN, ThreadEventKind::GaveUp(lock(15_000))),
+                event(46_000, TICKER, ThreadEventKind::Held(lock(41_000))),
+            ],
+        ),
+        (0, 2, vec![event(45_000, CONN, miss([8, 0, 0, 0]))]),
+        // A long time after the one before.
+        (1, 0, vec![event(400_000_000, 0, miss([0; 4]))]),
+    ]
+}
+
+/// The same with events.
+pub(super) fn bytes_with_events() -> Vec<u8> {
+    let mut writer = Writer::begin(bytes(), Compression::Deflate).unwrap();
+    for (thread, lost, events) in events() {
+        let begin = events[0].at_unix_ns;
+        let mut encoder = EventEncoder::begin(begin, thread, lost);
+        events.iter().for_each(|event| encoder.push(event));
+        writer
+            .body(ChunkKind::Events, begin, &encoder.end())
+            .unwrap();
+    }
+    writer.end().unwrap()
+}
+
 fn survey() -> Survey<Bytes> {
     Survey::of(Reader::open(Cursor::new(bytes())).unwrap()).unwrap()
 }
 
 /// The whole recording.
 fn timeline() -> (Timeline<Bytes>, Labels) {
-    let survey = survey();
+    timeline_of(bytes())
+}
+
+pub(super) fn timeline_of(bytes: Vec<u8>) -> (Timeline<Bytes>, Labels) {
+    let survey = Survey::of(Reader::open(Cursor::new(bytes)).unwrap()).unwrap();
     let span = survey.span().unwrap();
     survey.timeline(span).unwrap()
 }
 
 /// What a format makes of it.
-fn exported<T>(
+pub(super) fn exported<T>(
     write: impl FnOnce(&mut Timeline<Bytes>, &Labels, &mut Vec<u8>) -> Result<T, ExportError>,
 ) -> Vec<u8> {
     let (mut timeline, labels) = timeline();
@@ -306,4 +374,10 @@ fn folded_stacks_have_the_time_of_polls_by_path_and_that_of_waits_by_await_point
         folded(FoldedTime::Waiting),
         "app::serve;app::handle;src/handle.rs:7 users.lock() 3000\n"
     );
+}
+
+/// Other programs read what is made of this file: see `.ci/exports`.
+#[test]
+fn the_small_recording_with_events_is_in_a_file() {
+    insta::assert_binary_snapshot!("small.tw", bytes_with_events());
 }

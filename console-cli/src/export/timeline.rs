@@ -55,7 +55,7 @@ pub(crate) enum Step {
 
 impl Step {
     /// When it begins.
-    const fn begin(&self) -> u64 {
+    pub(super) const fn begin(&self) -> u64 {
         match self {
             Self::Poll { poll, .. } => poll.start_unix_ns,
             Self::Lost { from, .. } | Self::LostEvents { from, .. } => *from,
@@ -260,6 +260,11 @@ impl<R: Read + Seek> Timeline<R> {
     /// The instant from which exports count: nothing begins before it.
     pub(crate) const fn begin(&self) -> u64 {
         self.range.from
+    }
+
+    /// The instants that it has, from the first of its polls on.
+    pub(crate) const fn range(&self) -> ExportRange {
+        self.range
     }
 
     /// The numbers of the threads that have polls or events, ascending.

@@ -16,6 +16,8 @@ pub(super) struct Wait {
     pub(super) from: u64,
     /// When it was woken; where that is not known, the beginning of the poll after.
     pub(super) woken: u64,
+    /// Beginning of the poll after.
+    pub(super) to: u64,
 }
 
 /// The tasks that wait, while the steps of a timeline go by.
@@ -66,6 +68,11 @@ impl Waits {
         let from = from.min(to);
         let latency = poll.wakeup.map_or(0, |wakeup| wakeup.latency_ns);
         let woken = to.saturating_sub(latency).max(from);
-        Some(Wait { chain, from, woken })
+        Some(Wait {
+            chain,
+            from,
+            woken,
+            to,
+        })
     }
 }

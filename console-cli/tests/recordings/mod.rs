@@ -401,6 +401,34 @@ fn a_ring_that_has_no_room_in_a_file_costs_one_line() {
     assert!(!ring.exists());
 }
 
+/// Exports a recording in each format.
+fn exports(host: &Host, name: &str) {
+    let export = |format: &str, out: &Path| {
+        let told = host.stdout(&["export", name, format, "-o", out.to_str().unwrap()]);
+        assert!(told.contains(" polls, 0 lost, "), "{told}");
+    };
+    for format in ["--chrome", "--folded", "--folded-waiting"] {
+        let out = host.path().join(format);
+        export(format, &out);
+        let written = fs::read_to_string(out).unwrap();
+        assert!(written.contains("recordings::tick"), "{format}: {written}");
+    }
+    let profile = host.path().join("x.pb.gz");
+    export("--pprof", &profile);
+    assert!(fs::read(&profile).unwrap().starts_with(&[0x1f, 0x8b]));
+    export("--perfetto", &host.path().join("x.pftrace"));
+    let trace = host.path().join("x.ctf");
+    export("--ctf", &trace);
+    let metadata = fs::read_to_string(trace.join("metadata")).unwrap();
+    assert!(metadata.contains("recordings::tick"), "{metadata}");
+    // What is there is not overwritten.
+    let words = ["export", name, "--ctf", "-o", trace.to_str().unwrap()];
+    let (code, _, stderr) = text(host.run(&words));
+    assert!(code == Some(1) && stderr.contains("exists"), "{stderr}");
+    let (code, _, stderr) = text(host.run(&["export", name, "-o", "x"]));
+    assert!(code == Some(2) && stderr.contains("--chrome"), "{stderr}");
+}
+
 #[test]
 fn a_process_that_runs_is_asked_for_its_past() {
     let host = Host::empty();
@@ -472,16 +500,7 @@ fn a_process_that_runs_is_asked_for_its_past() {
         code == Some(2) && stderr.contains("has nothing of that kind"),
         "{stderr}"
     );
-    for format in ["--chrome", "--folded", "--folded-waiting"] {
-        let out = host.path().join(format);
-        let out = out.to_str().unwrap();
-        let told = host.stdout(&["export", name, format, "-o", out]);
-        assert!(told.contains(" polls, 0 lost, "), "{told}");
-        let written = fs::read_to_string(out).unwrap();
-        assert!(written.contains("recordings::tick"), "{format}: {written}");
-    }
-    let (code, _, stderr) = text(host.run(&["export", name, "-o", "x"]));
-    assert!(code == Some(2) && stderr.contains("--chrome"), "{stderr}");
+    exports(&host, name);
 
     // The last second has fewer states, and no file is overwritten.
     let short = host.path().join("y.tw");
