@@ -188,7 +188,7 @@ pub(crate) async fn past(
     target: Option<&Target>,
     from_unix_ns: u64,
 ) -> Result<(String, PastChunks), Failure> {
-    let connection = connect(target, CONNECT_TIMEOUT).await?;
+    let connection = connect(target, PATIENCE).await?;
     let chunks = connection.past(from_unix_ns, 0).await?;
     Ok((label(connection.process()), chunks))
 }

@@ -30,7 +30,6 @@ mod store;
 mod terminal;
 #[cfg(test)]
 mod tests;
-mod trend;
 mod triage;
 mod update;
 mod view;

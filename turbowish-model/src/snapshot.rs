@@ -14,6 +14,7 @@ pub mod expression;
 pub mod json;
 mod lost;
 mod merge;
+pub mod minute;
 pub mod natural;
 pub mod pitfall;
 mod procs;
@@ -77,6 +78,8 @@ macro_rules! snapshot {
             /// Number of alerts of the last ten minutes that are over and are not in the table:
             /// there was no room for them.
             pub alerts_forgotten: u64,
+            /// The minute before, in a few numbers; empty of a process that does not tell.
+            pub minute: minute::LastMinute,
             /// All tasks that match the filter, in the requested groups; empty if `tasks` contains
             /// them all.
             pub task_groups: Vec<TaskGroup>,

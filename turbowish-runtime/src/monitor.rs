@@ -39,6 +39,7 @@ use turbowish_model::collect::history::History;
 use turbowish_model::collect::history::{Totals, Window};
 use turbowish_model::collect::slow_limits::SlowLimits;
 use turbowish_model::event::ConsoleEvent;
+use turbowish_model::snapshot::minute::LastMinute;
 
 use self::losses::{Losses, lost};
 use self::overhead::Costs;
@@ -83,6 +84,7 @@ pub(crate) struct Monitor {
     thread: MonitorThread,
     /// Measured once, when they are needed.
     costs: OnceLock<Costs>,
+    minute: Mutex<LastMinute>,
     /// Whether the program's guard was dropped: accounting is not armed any more.
     closed: AtomicBool,
 }
@@ -140,6 +142,7 @@ impl Monitor {
             }),
             thread: MonitorThread::default(),
             costs: OnceLock::new(),
+            minute: Mutex::default(),
             closed: AtomicBool::new(false),
         }
     }

@@ -45,9 +45,13 @@ pub(crate) fn run(args: &HistoryArgs, token: Option<&str>) -> Result<(), Failure
     let found = history.end();
     if found.lines.is_empty() {
         return Err(Failure::usage(format!(
-            "{name} has nothing of that kind from {} to {}",
+            "{name} has nothing of that kind from {} to {}{}",
             plain_text::local(range.from),
-            plain_text::local(range.to)
+            plain_text::local(range.to),
+            match args.at {
+                Some(_) => "",
+                None => "; --last 60s looks further back",
+            }
         )));
     }
     if found.dropped > 0 {

@@ -2,7 +2,7 @@
 
 use turbowish_model::collect::assemble::{Assembly, Names};
 use turbowish_model::collect::history::{Totals, Trend};
-use turbowish_model::query::{Budget, Query, QueryError, Selection};
+use turbowish_model::query::{Budget, Query, QueryError, RECORDED_WINDOW_NS, Selection};
 use turbowish_model::snapshot::{Accounting, Lost, Polling, Process, Snapshot, Worker};
 
 use super::claims::Claims;
@@ -13,6 +13,7 @@ use super::tasks::{LiveTasks, NameTable, Rows};
 use super::{Monitor, Switched, resources, unix_ns};
 use crate::hot::proc::{self, Registered};
 use crate::hot::{clock, task};
+use crate::lock::lock;
 use crate::runtimes;
 
 /// Length of a cell of a proc's trend, in nanoseconds.
@@ -119,7 +120,17 @@ impl Monitor {
             )?;
         }
         selection.apply_others(&mut snapshot, budget)?;
+        self.follow_minute(&mut snapshot, query);
         Ok(snapshot)
+    }
+
+    /// Adds the last minute. It has the numbers of states, and of what consoles ask in their place.
+    fn follow_minute(&self, snapshot: &mut Snapshot, query: &Query) {
+        let mut minute = lock(&self.minute);
+        if query.window_ns.is_none_or(|ns| ns == RECORDED_WINDOW_NS) {
+            minute.note(snapshot);
+        }
+        snapshot.minute = minute.clone();
     }
 
     /// Fills in the tables of procs and await points: with the names of those who had the longest

@@ -6,6 +6,7 @@ use turbowish_model::snapshot::alert::{
     BehindWait, Occurrence, Party, PartyKind, Point, Severity, Step,
 };
 use turbowish_model::snapshot::combinator::Combinator;
+use turbowish_model::snapshot::minute::LastMinute;
 use turbowish_model::snapshot::{
     Accounting, Aim, AwaitRow, Caller, Claim, CounterRow, DelayRow, HolderRow, IntentRow,
     LongestRow, Lost, MetricKind, Overhead, PauseRow, Place, PollRow, Polling, ProcRow, Process,
@@ -61,6 +62,7 @@ mirror!(Process = Process {
 });
 mirror!(Worker = Worker { name busy_ns polling });
 mirror!(Polling = Polling { proc since_ns root_since_ns });
+mirror!(LastMinute = LastMinute { newest busy tasks ready wakes });
 mirror!(TasksByState = TasksByState { polling ready waiting paused });
 mirror!(Lost = Lost {
     tasks resources procs late_attach orphan_end forced_pop clock_backwards counters details
@@ -74,7 +76,7 @@ macro_rules! tabled {
         mirror!(Query = Query { window_ns $($field)+ });
         mirror!(Snapshot = Snapshot {
             process at_unix_ns window_ns since_start workers tasks_by_state lost ready_latency
-            task_groups alerts_forgotten $($field)+
+            task_groups alerts_forgotten minute $($field)+
         // The pace belongs to the stream, which sets it.
         } and { pace_ns: 0 });
     };

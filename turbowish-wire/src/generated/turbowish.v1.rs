@@ -210,6 +210,29 @@ pub struct Snapshot {
     /// Rows asked for; absent from a process that knows nothing of its slowest calls.
     #[prost(message, optional, tag = "19")]
     pub slowest: ::core::option::Option<SlowestPage>,
+    /// The minute before, in a few numbers; absent from a process that does not tell.
+    #[prost(message, optional, tag = "20")]
+    pub minute: ::core::option::Option<LastMinute>,
+}
+/// The last minute of four numbers, in up to 20 cells of 3 s each, the oldest first; the last one is in progress. A cell has the largest of its
+/// time, and 0 if nothing was measured.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct LastMinute {
+    /// Number of the last cell, counted from the start of the process.
+    #[prost(uint64, tag = "1")]
+    pub newest: u64,
+    /// Time in polls of all workers, in billionths of one core.
+    #[prost(uint64, repeated, tag = "2")]
+    pub busy: ::prost::alloc::vec::Vec<u64>,
+    /// Live covered tasks.
+    #[prost(uint64, repeated, tag = "3")]
+    pub tasks: ::prost::alloc::vec::Vec<u64>,
+    /// 99th percentile of the time from wake to poll, in nanoseconds.
+    #[prost(uint64, repeated, tag = "4")]
+    pub ready: ::prost::alloc::vec::Vec<u64>,
+    /// Wakes, in millionths per second.
+    #[prost(uint64, repeated, tag = "5")]
+    pub wakes: ::prost::alloc::vec::Vec<u64>,
 }
 /// Tasks that have something in common.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -2457,6 +2480,7 @@ impl crate::weight::Weighed for Snapshot {
                 (15, Field::Many(<TaskGroup as Weighed>::shape)),
                 (18, Field::One(<DelayPage as Weighed>::shape)),
                 (19, Field::One(<SlowestPage as Weighed>::shape)),
+                (20, Field::One(<LastMinute as Weighed>::shape)),
             ],
         };
         &SHAPE
@@ -2464,7 +2488,27 @@ impl crate::weight::Weighed for Snapshot {
 }
 impl Snapshot {
     /// The numbers of the fields, by name.
-    pub const FIELDS: &'static [(&'static str, u32)] = &[("process", 1), ("at_unix_ns", 2), ("window_ns", 3), ("since_start", 4), ("workers", 5), ("tasks_by_state", 6), ("lost", 7), ("procs", 8), ("tasks", 9), ("awaits", 10), ("resources", 11), ("alerts", 12), ("ready_latency", 14), ("counters", 13), ("task_groups", 15), ("pace_ns", 16), ("alerts_forgotten", 17), ("delays", 18), ("slowest", 19)];
+    pub const FIELDS: &'static [(&'static str, u32)] = &[("process", 1), ("at_unix_ns", 2), ("window_ns", 3), ("since_start", 4), ("workers", 5), ("tasks_by_state", 6), ("lost", 7), ("procs", 8), ("tasks", 9), ("awaits", 10), ("resources", 11), ("alerts", 12), ("ready_latency", 14), ("counters", 13), ("task_groups", 15), ("pace_ns", 16), ("alerts_forgotten", 17), ("delays", 18), ("slowest", 19), ("minute", 20)];
+}
+impl crate::weight::Weighed for LastMinute {
+    fn shape() -> &'static crate::weight::Shape {
+        #[allow(unused_imports)]
+        use crate::weight::{Field, Weighed};
+        static SHAPE: crate::weight::Shape = crate::weight::Shape {
+            bytes: ::core::mem::size_of::<LastMinute>(),
+            fields: &[
+                (2, Field::Numbers),
+                (3, Field::Numbers),
+                (4, Field::Numbers),
+                (5, Field::Numbers),
+            ],
+        };
+        &SHAPE
+    }
+}
+impl LastMinute {
+    /// The numbers of the fields, by name.
+    pub const FIELDS: &'static [(&'static str, u32)] = &[("newest", 1), ("busy", 2), ("tasks", 3), ("ready", 4), ("wakes", 5)];
 }
 impl crate::weight::Weighed for TaskGroup {
     fn shape() -> &'static crate::weight::Shape {

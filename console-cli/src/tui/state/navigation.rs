@@ -2,6 +2,7 @@
 //! the user has left.
 
 use turbowish_model::snapshot::Snapshot;
+use turbowish_model::snapshot::minute::LastMinute;
 
 use super::{PauseRequest, PausedTask, Peer, Tables, View, Window};
 use crate::detail::length::Lengths;
@@ -11,7 +12,6 @@ use crate::tui::mutes::Mutes;
 use crate::tui::preview::Preview;
 use crate::tui::record::Record;
 use crate::tui::round::Round;
-use crate::tui::trend::Trends;
 
 /// Data that have arrived and are not shown yet, and since when what is shown must stay.
 #[derive(Debug, Default)]
@@ -29,7 +29,7 @@ pub(crate) struct Pending {
     /// When the message in place of the alert line came, on the console's clock.
     pub(crate) told_ns: Option<u64>,
     /// The last minute as it was when the display was frozen.
-    pub(crate) trends: Option<Trends>,
+    pub(crate) trends: Option<LastMinute>,
 }
 
 /// The current place, the history, and the sessions with other processes.
@@ -45,7 +45,7 @@ pub(crate) struct Navigation {
     /// The history of fill levels of resources, recorded in every view.
     pub(crate) lengths: Lengths,
     /// The last minute of the header's numbers, recorded in every view.
-    pub(crate) trends: Trends,
+    pub(crate) trends: LastMinute,
     pub(crate) history: History,
     /// The sessions with other processes.
     pub(crate) sessions: Vec<Session>,

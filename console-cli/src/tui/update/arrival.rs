@@ -5,6 +5,7 @@ use std::mem::take;
 
 use turbowish_model::snapshot::alert::Alert;
 use turbowish_model::snapshot::column;
+use turbowish_model::snapshot::minute::LastMinute;
 use turbowish_model::snapshot::units::Micro;
 use turbowish_model::snapshot::{Accounting, Snapshot};
 
@@ -15,7 +16,6 @@ use crate::tui::history::History;
 use crate::tui::mutes::Mutes;
 use crate::tui::record::Record;
 use crate::tui::state::{Listed, Overlay, Peer, PeerState, Picker, State, View, Watched};
-use crate::tui::trend::Trends;
 
 /// A snapshot arrived: it is shown at once, or held while the display is frozen or keys are being
 /// pressed.
@@ -34,6 +34,7 @@ pub(super) fn snapshot(state: &mut State, mut snapshot: Box<Snapshot>) {
     let (uptime_ns, pace_ns) = (snapshot.process.uptime_ns, state.pace_ns());
     state.visit.lengths.note(uptime_ns, pace_ns, rows);
     state.visit.trends.note(&snapshot);
+    state.visit.trends.join(&snapshot.minute);
     if let Some(past) = &mut state.link.past {
         past.arrived();
         // It was asked for by a key, and is not followed by others.
@@ -214,7 +215,7 @@ pub(super) fn attach(state: &mut State, peer: Peer) {
     state.visit.survey = None;
     state.visit.round = None;
     state.visit.lengths.clear();
-    state.visit.trends = Trends::default();
+    state.visit.trends = LastMinute::default();
     state.visit.history = History::default();
     state.visit.mutes = Mutes::default();
     state.pending.held = None;

@@ -2,12 +2,12 @@
 
 use ratatui::text::{Line, Span};
 use turbowish_model::snapshot::column::Value;
+use turbowish_model::snapshot::minute::{CELLS, Series};
 use turbowish_model::snapshot::{Snapshot, units};
 
 use super::text;
 use crate::theme::Role;
 use crate::tui::state::State;
-use crate::tui::trend::{CELLS, Series};
 
 /// Forms, the best first: number of cells, and whether the largest value is named.
 const FORMS: [(usize, bool); 4] = [

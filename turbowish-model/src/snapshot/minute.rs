@@ -1,0 +1,225 @@
+//! The last minute of four numbers of a process: busy time, live tasks, ready latency and wakes.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::quantile::Percentile;
+use super::units::{self, SECOND};
+use super::{Accounting, Snapshot, report};
+
+/// Number of cells; each is 3 s.
+pub const CELLS: usize = 20;
+const CELL_NS: u64 = 3 * SECOND;
+
+/// A number with a last minute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Series {
+    /// Time in polls of all workers, in billionths of one core.
+    Busy,
+    /// Live covered tasks.
+    Tasks,
+    /// 99th percentile of the time from wake to poll, in nanoseconds.
+    Ready,
+    /// Wakes, in millionths per second.
+    Wakes,
+}
+
+impl Series {
+    /// In the order of the screen.
+    pub const ALL: [Self; 4] = [Self::Busy, Self::Tasks, Self::Ready, Self::Wakes];
+
+    /// The number in a snapshot; `None` if nothing was measured.
+    fn of(self, shown: &Snapshot) -> Option<u64> {
+        let latency = &shown.ready_latency;
+        match self {
+            Self::Busy => {
+                let busy = shown.workers.iter().map(|worker| worker.busy_ns);
+                Some(units::ppb(busy.sum(), shown.window_ns))
+            }
+            Self::Tasks => Some(report::covered(shown)),
+            Self::Ready => latency.percentile(Percentile::whole(99)),
+            Self::Wakes => Some(units::micro_per_second(latency.n, shown.window_ns)),
+        }
+    }
+}
+
+/// The cells of all series, at most [`CELLS`] of each. The last one is in progress.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LastMinute {
+    /// Number of the last cell, counted from the start of the process.
+    pub newest: u64,
+    /// Cells of [`Series::Busy`], the oldest first.
+    pub busy: Vec<u64>,
+    /// Cells of [`Series::Tasks`].
+    pub tasks: Vec<u64>,
+    /// Cells of [`Series::Ready`].
+    pub ready: Vec<u64>,
+    /// Cells of [`Series::Wakes`].
+    pub wakes: Vec<u64>,
+}
+
+impl LastMinute {
+    fn series(&self, series: Series) -> &[u64] {
+        match series {
+            Series::Busy => &self.busy,
+            Series::Tasks => &self.tasks,
+            Series::Ready => &self.ready,
+            Series::Wakes => &self.wakes,
+        }
+    }
+
+    fn series_mut(&mut self, series: Series) -> &mut Vec<u64> {
+        match series {
+            Series::Busy => &mut self.busy,
+            Series::Tasks => &mut self.tasks,
+            Series::Ready => &mut self.ready,
+            Series::Wakes => &mut self.wakes,
+        }
+    }
+
+    /// Notes the numbers of a snapshot. A cell has the largest one: a short peak must not vanish.
+    pub fn note(&mut self, shown: &Snapshot) {
+        if shown.process.accounting == Accounting::Disarmed {
+            return;
+        }
+        let newest = shown.process.uptime_ns / CELL_NS;
+        if newest < self.newest {
+            // Another process, or one that was started again.
+            *self = Self::default();
+        }
+        let mut noted = Self {
+            newest,
+            ..Self::default()
+        };
+        for series in Series::ALL {
+            *noted.series_mut(series) = vec![series.of(shown).unwrap_or(0)];
+        }
+        self.join(&noted);
+    }
+
+    /// Takes in what somebody else has noted of the same process.
+    pub fn join(&mut self, other: &Self) {
+        let newest = self.newest.max(other.newest);
+        for series in Series::ALL {
+            let joined = (0..CELLS as u64).rev().map(|ago| {
+                let number = newest.checked_sub(ago)?;
+                self.at(series, number).max(other.at(series, number))
+            });
+            let joined = joined.map(|cell| cell.unwrap_or(0)).collect();
+            *self.series_mut(series) = joined;
+        }
+        self.newest = newest;
+    }
+
+    /// A cell by its number; `None` if it is not known.
+    fn at(&self, series: Series, number: u64) -> Option<u64> {
+        let ago = usize::try_from(self.newest.checked_sub(number)?).ok()?;
+        let cells = self.series(series);
+        cells.len().checked_sub(ago + 1).map(|at| cells[at])
+    }
+
+    /// The last minute of a series before that age of the process, oldest first, in `count` cells.
+    /// Cells of which nothing is known are zero.
+    #[must_use]
+    pub fn of(&self, series: Series, uptime_ns: u64, count: usize) -> Vec<u64> {
+        let last = uptime_ns / CELL_NS;
+        let cells = (0..CELLS as u64).rev().map(|ago| {
+            let number = last.checked_sub(ago);
+            number
+                .and_then(|number| self.at(series, number))
+                .unwrap_or(0)
+        });
+        let cells: Vec<u64> = cells.collect();
+        let joined = cells.chunks(CELLS.div_ceil(count.max(1)));
+        joined
+            .map(|cells| cells.iter().copied().max().unwrap_or(0))
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Accounting, CELLS, LastMinute, SECOND, Series, Snapshot};
+
+    /// So many tasks wait at that second of the process's life.
+    fn at(second: u64, tasks: u64) -> Snapshot {
+        let mut shown = Snapshot::default();
+        shown.process.uptime_ns = second * SECOND;
+        shown.process.accounting = Accounting::Armed;
+        shown.tasks_by_state.waiting = tasks;
+        shown
+    }
+
+    fn noted(samples: &[(u64, u64)]) -> LastMinute {
+        let mut minute = LastMinute::default();
+        for &(second, tasks) in samples {
+            minute.note(&at(second, tasks));
+        }
+        minute
+    }
+
+    fn ends(minute: &LastMinute, shown: u64, expected: &[u64]) {
+        let cells = minute.of(Series::Tasks, shown * SECOND, CELLS);
+        assert_eq!(cells.len(), CELLS);
+        assert!(cells.ends_with(expected), "{cells:?}");
+        let before = &cells[..CELLS - expected.len()];
+        assert!(before.iter().all(|&cell| cell == 0), "{cells:?}");
+    }
+
+    /// The last cells of the number of tasks, after these samples.
+    fn check(samples: &[(u64, u64)], shown: u64, expected: &[u64]) {
+        ends(&noted(samples), shown, expected);
+    }
+
+    #[test]
+    fn a_cell_has_the_largest_number_of_three_seconds() {
+        check(&[(600, 5)], 600, &[5]);
+        check(&[(600, 5), (601, 9), (602, 7), (603, 4)], 603, &[9, 4]);
+        // Nothing was seen for a while.
+        check(&[(600, 5), (609, 6)], 609, &[5, 0, 0, 6]);
+        check(&[(600, 5), (700, 6)], 700, &[6]);
+        // A process that was started again.
+        check(&[(600, 5), (6, 1)], 6, &[1]);
+        check(&[(0, 3), (2, 4), (3, 1)], 3, &[4, 1]);
+    }
+
+    #[test]
+    fn a_frozen_screen_keeps_its_minute() {
+        check(&[(600, 5), (603, 6), (606, 7)], 603, &[5, 6]);
+        check(&[(600, 5), (603, 6), (606, 7)], 606, &[5, 6, 7]);
+        check(&[(600, 5), (606, 7)], 500, &[]);
+    }
+
+    #[test]
+    fn fewer_cells_keep_the_peaks() {
+        let minute = noted(&[(597, 3), (600, 9), (603, 1), (606, 2)]);
+        let cells = minute.of(Series::Tasks, 606 * SECOND, CELLS / 2);
+        assert_eq!(cells.len(), CELLS / 2);
+        assert!(cells.ends_with(&[0, 9, 2]), "{cells:?}");
+    }
+
+    #[test]
+    fn two_who_have_looked_know_all_that_either_has_seen() {
+        let process = noted(&[(540, 8), (597, 3), (600, 2), (603, 4)]);
+        let mut console = noted(&[(600, 9)]);
+        console.join(&process);
+        ends(&console, 603, &[3, 9, 4]);
+        console.note(&at(606, 1));
+        console.join(&process);
+        ends(&console, 606, &[3, 9, 4, 1]);
+        // What a peer sends need not have all cells, or has too many.
+        let mut short = LastMinute {
+            newest: 100,
+            tasks: (0..50).collect(),
+            ..LastMinute::default()
+        };
+        short.join(&LastMinute {
+            newest: 101,
+            ..LastMinute::default()
+        });
+        assert_eq!(short.of(Series::Busy, 303 * SECOND, CELLS), [0; CELLS]);
+        let tasks = short.of(Series::Tasks, 303 * SECOND, CELLS);
+        assert_eq!(tasks[..3], [31, 32, 33]);
+        assert_eq!(tasks[CELLS - 2..], [49, 0]);
+    }
+}
