@@ -221,6 +221,11 @@ impl Recording {
         self.reader
     }
 
+    /// The same, without giving it away.
+    pub(crate) fn reader(&mut self) -> Reader<&mut Box<dyn Bytes>> {
+        self.reader.by_ref()
+    }
+
     /// What of it cannot be read, if anything.
     pub(crate) fn damage(&self) -> Option<String> {
         let Damage {

@@ -24,11 +24,11 @@ pub(crate) fn run(args: &ExportArgs, token: Option<&str>) -> Result<(), Failure>
     let unreadable = |fault| recording::failed(&name, fault);
     let survey = Survey::of(recording.into_reader()).map_err(unreadable)?;
     if !survey.has_steps() {
-        return Err(has_no_steps(&name));
+        return Err(Failure::usage(export::has_no_steps(&name)));
     }
     if survey.faults() > 0 {
         let faults = survey.faults();
-        note(&unread(&name, faults));
+        note(&export::unread(&name, faults));
     }
     let range = range(args, survey.span(), &name)?;
     let (timeline, labels) = survey.timeline(range).map_err(unreadable)?;
@@ -130,27 +130,6 @@ impl Export {
     }
 }
 
-/// `x.tw: 2 chunks of polls and events cannot be read`
-pub(super) fn unread(name: &str, chunks: u64) -> String {
-    let chunks = recording::counted(chunks, "chunk");
-    format!("{name}: {chunks} of polls and events cannot be read")
-}
-
-/// That polls are not shown which overlap others.
-pub(super) fn overlapping(polls: u64) -> String {
-    let count = units::count(polls);
-    format!(
-        "{count} polls are left out, which overlap others of their thread: recordings were joined, or the clock was set back"
-    )
-}
-
-/// That a recording has neither polls nor events.
-pub(super) fn has_no_steps(name: &str) -> Failure {
-    Failure::usage(format!(
-        "{name} has no polls: a process keeps them with the feature `server`, and turbowish snapshot -o FILE.tw writes them (turbowish record does not)"
-    ))
-}
-
 fn cannot_create(path: &Path, cause: &std::io::Error) -> Failure {
     let name = path.display();
     match cause.kind() {
@@ -165,7 +144,7 @@ fn cannot_create(path: &Path, cause: &std::io::Error) -> Failure {
 fn tell(totals: Totals, path: &Path, range: ExportRange) -> Result<(), Failure> {
     let bytes = path.metadata().map_or(0, |about| about.len());
     if totals.overlaps > 0 {
-        note(&overlapping(totals.overlaps));
+        note(&export::overlapping(totals.overlaps));
     }
     print_lines(&[format!(
         "{}: {} polls, {} lost, {} .. {}, {}",

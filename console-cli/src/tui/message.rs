@@ -5,8 +5,9 @@ use turbowish_model::snapshot::{Accounting, Snapshot, Spot};
 
 use super::clock::Now;
 use super::keys::Key;
-use super::record::Excerpt;
+use super::record::{Excerpt, HistoryQuery};
 use super::state::{Leap, Listed, Past, PausedTask, PeerState};
+use crate::history::SubjectHistory;
 use crate::theme::{Palette, Theme};
 
 #[derive(Debug)]
@@ -26,6 +27,8 @@ pub(crate) enum Message {
     /// The states that the watched process keeps, requested by this way back; or why there are
     /// none.
     Kept(Leap, Result<Past, String>),
+    /// The history of the open record, as it was requested; or why there is none.
+    History(Box<HistoryQuery>, Result<Box<SubjectHistory>, String>),
     /// The worst rows of its tables, while a record is open.
     Survey(Box<Snapshot>),
     /// The process's interval between two snapshots, in nanoseconds; it may exceed the requested

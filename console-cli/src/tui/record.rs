@@ -1,17 +1,21 @@
 //! The record view: the lines of one row and its related rows, at the width of the screen; links
 //! are data.
 
+mod history;
+
 use turbowish_model::query::{Query, Rows};
 use turbowish_model::snapshot::alert::Alert;
 use turbowish_model::snapshot::json;
 use turbowish_model::snapshot::{Page, Place, ProcRow, ResourceRow, Snapshot, Table, TaskRow};
 
+pub(crate) use self::history::{HistoryQuery, query as history_query};
 use super::layout;
 use super::rows::{Absent, OPEN_ROWS};
 use super::state::State;
 use crate::detail::problem::{self, AlertContext};
 use crate::detail::rich_line::{Kind, Link, RichLine};
 use crate::detail::{DetailContext, proc, resource, task};
+use crate::history::SubjectHistory;
 
 /// Maximal number of rows that a record requests in addition to its subject.
 pub(crate) const BESIDE: u32 = 1_000;
@@ -31,6 +35,8 @@ pub(crate) struct Record {
     pub(crate) scroll: usize,
     /// Source lines and the excerpt that they belong to; `None` until the loop has read them.
     pub(crate) source: Option<(Excerpt, Vec<String>)>,
+    /// What the recording has of the subject, or why it has nothing; `None` until it was read.
+    pub(crate) history: Option<Result<SubjectHistory, String>>,
 }
 
 /// The row of a record.
@@ -64,6 +70,7 @@ impl Record {
             link: 0,
             scroll: 0,
             source: None,
+            history: None,
         }
     }
 
@@ -264,7 +271,9 @@ pub(crate) fn wrapped_lines(state: &State, open: &Record, room: usize) -> Vec<Ri
     };
     // The first column is free for the mark of the selected line.
     let wrapped = |line: RichLine| RichLine::from(" ").join(line).wrapped(room);
-    own.into_iter().flat_map(wrapped).collect()
+    let mut lines: Vec<RichLine> = own.into_iter().flat_map(wrapped).collect();
+    lines.extend(history::lines(state, open, room));
+    lines
 }
 
 /// Inserts the source after that many lines; at the end, with a separator before it.

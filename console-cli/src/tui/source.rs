@@ -1,6 +1,7 @@
 //! Data sources that the state requests: a watched process, with automatic reconnection, the states
 //! of a recording, and the list of processes, once a second.
 
+mod histories;
 mod holds;
 mod states;
 
@@ -71,6 +72,7 @@ pub(super) struct Source {
     watcher: Option<AbortHandle>,
     lister: Option<AbortHandle>,
     keepers: LeaseRenewals,
+    historian: Option<AbortHandle>,
     /// The recording that is shown, or the states that the process kept when they were requested
     /// last.
     states: Arc<Mutex<Option<States>>>,
@@ -92,6 +94,7 @@ impl Source {
             watcher: None,
             lister: None,
             keepers: LeaseRenewals::default(),
+            historian: None,
             states: Arc::new(Mutex::new(recording.map(States::new))),
         }
     }
@@ -144,6 +147,13 @@ impl Source {
             self.lister.take().inspect(AbortHandle::abort);
             if wanted.listing {
                 self.lister = Some(tokio::spawn(list(self.inbox.clone())).abort_handle());
+            }
+        }
+        if wanted.history != self.wanted.history {
+            self.historian.take().inspect(AbortHandle::abort);
+            if let Some(query) = wanted.history.clone() {
+                let following = histories::follow(query, self.states(), self.inbox.clone());
+                self.historian = Some(tokio::spawn(following).abort_handle());
             }
         }
         if wanted.holds != self.wanted.holds {

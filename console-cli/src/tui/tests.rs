@@ -6,6 +6,7 @@ mod bar;
 mod counters;
 mod editor;
 mod fixture;
+mod histories;
 mod hostile;
 mod keys;
 mod manual;

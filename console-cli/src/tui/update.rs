@@ -90,6 +90,7 @@ fn apply(state: &mut State, message: Message) -> Option<Effect> {
         Message::Snapshot(snapshot) => arrival::snapshot(state, snapshot),
         Message::Unread(reason) => past::unread(state, reason),
         Message::Kept(leap, kept) => past::kept(state, leap, kept),
+        Message::History(query, history) => record::history(state, &query, history),
         Message::Survey(survey) => arrival::survey(state, survey),
         Message::Pace(ns) => state.link.pace_ns = ns,
         Message::Silent { tries, fate } => arrival::silent(state, tries, fate),

@@ -2,9 +2,10 @@
 
 use super::{Stride, awaited, resort, stride};
 use crate::detail::rich_line::Link;
+use crate::history::SubjectHistory;
 use crate::tui::history::{History, Stop};
 use crate::tui::keys::Action;
-use crate::tui::record::{self, Record, RecordRow};
+use crate::tui::record::{self, HistoryQuery, Record, RecordRow};
 use crate::tui::round::Round;
 use crate::tui::rows::Absent;
 use crate::tui::state::{State, View};
@@ -198,6 +199,20 @@ pub(super) fn follow(state: &mut State) {
     let nearest = same.min_by_key(|(at, _)| at.abs_diff(open.link));
     if let Some((at, _)) = nearest {
         open.link = at;
+    }
+}
+
+/// The history of the open record has arrived, unless another one is wanted by now.
+pub(super) fn history(
+    state: &mut State,
+    query: &HistoryQuery,
+    history: Result<Box<SubjectHistory>, String>,
+) {
+    if record::history_query(state).as_ref() != Some(query) {
+        return;
+    }
+    if let Some(open) = &mut state.record {
+        open.history = Some(history.map(|history| *history));
     }
 }
 
