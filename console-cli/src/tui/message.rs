@@ -6,7 +6,7 @@ use turbowish_model::snapshot::{Accounting, Snapshot, Spot};
 use super::clock::Now;
 use super::keys::Key;
 use super::record::{Excerpt, HistoryQuery};
-use super::state::{Leap, Listed, Past, PausedTask, PeerState};
+use super::state::{Leap, Listed, Past, PausedTask, Peer, PeerState};
 use crate::history::SubjectHistory;
 use crate::theme::{Palette, Theme};
 
@@ -56,6 +56,10 @@ pub(crate) enum Message {
     Written(Result<String, String>),
     /// The result of an action of the loop.
     Noted(String),
+    /// So many bytes are in the recording that this console writes.
+    Taped(u64),
+    /// It has ended: what is in the file, or why it was not written to its end.
+    TapeEnded(Result<String, String>),
     /// The palette to use from now on.
     Palette(Palette),
 }
@@ -99,6 +103,12 @@ pub(crate) enum Effect {
         query: Box<Query>,
         file: Option<String>,
     },
+    /// Writes what the process keeps to a new file of about that name.
+    Snapshot(Peer, String),
+    /// Records the states of the process to a new file of about that name.
+    Record(Peer, String),
+    /// Ends the recording.
+    EndRecord,
     /// Writes a file.
     Write(Box<File>),
     /// Opens the first of these locations that is found in the user's editor.

@@ -4,6 +4,7 @@
 mod histories;
 mod holds;
 mod states;
+mod tapes;
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -21,6 +22,7 @@ use turbowish_wire::{Action, discovery};
 
 use self::holds::LeaseRenewals;
 use self::states::States;
+use self::tapes::TapeRun;
 use super::clock;
 use super::lock::lock;
 use super::message::Message;
@@ -73,6 +75,8 @@ pub(super) struct Source {
     lister: Option<AbortHandle>,
     keepers: LeaseRenewals,
     historian: Option<AbortHandle>,
+    /// The recording that is written, until it is ended.
+    tape: Option<TapeRun>,
     /// The recording that is shown, or the states that the process kept when they were requested
     /// last.
     states: Arc<Mutex<Option<States>>>,
@@ -95,6 +99,7 @@ impl Source {
             lister: None,
             keepers: LeaseRenewals::default(),
             historian: None,
+            tape: None,
             states: Arc::new(Mutex::new(recording.map(States::new))),
         }
     }
@@ -209,6 +214,31 @@ impl Source {
             let message = Message::Kept(leap, kept(&peer.target, &states).await);
             let _ = inbox.send(message.into()).await;
         });
+    }
+
+    /// Writes what a process keeps to a new file.
+    pub(super) fn snapshot(&self, peer: Peer, name: String) {
+        let inbox = self.inbox.clone();
+        tokio::spawn(async move {
+            let written = tapes::snapshot(&peer.target, &name).await;
+            let _ = inbox.send(Message::Written(written).into()).await;
+        });
+    }
+
+    /// Begins to record a process to a new file.
+    pub(super) fn record(&mut self, peer: Peer, name: String) {
+        let run = TapeRun::begin(peer.target, name, self.inbox.clone());
+        self.tape = Some(run);
+    }
+
+    /// Ends the recording.
+    pub(super) fn end_record(&mut self) {
+        self.tape.take().into_iter().for_each(TapeRun::stop);
+    }
+
+    /// Ends the recording before the console exits. Returns the message about it.
+    pub(super) async fn settle_record(&mut self) -> Option<Result<String, String>> {
+        self.tape.take()?.settle().await
     }
 
     /// Asks the watched process to arm or disarm.

@@ -26,4 +26,5 @@ mod shape;
 mod source;
 #[path = "../../tests/monitor/taint.rs"]
 mod taint;
+mod tapes;
 mod updates;
