@@ -12,13 +12,16 @@ pub(crate) use self::history::{HistoryQuery, query as history_query};
 use super::layout;
 use super::rows::{Absent, OPEN_ROWS};
 use super::state::State;
-use crate::detail::problem::{self, AlertContext};
+use crate::detail::problem::{self, AlertContext, NoticedLater};
 use crate::detail::rich_line::{Kind, Link, RichLine};
 use crate::detail::{DetailContext, proc, resource, task};
 use crate::history::SubjectHistory;
 
 /// Maximal number of rows that a record requests in addition to its subject.
 pub(crate) const BESIDE: u32 = 1_000;
+
+/// How the last line of the record of an alert begins: it is about keys, and is not copied.
+pub(crate) const PAST_HINT: &str = " PAST  ";
 
 /// A record that is open, or was.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -301,7 +304,11 @@ fn alert_lines(state: &State, alert: &Alert, source: &[String], room: usize) -> 
     let beside = state.beside();
     let at = state.shown.as_ref().map_or(0, |shown| shown.at_unix_ns);
     let began = alert.holds || alert.is_over();
-    let ago = alert.ended_ago(at);
+    let noticed_later = is_told_later(state, alert).then(|| match alert.began_at(at) > at {
+        true => NoticedLater::ToBegin,
+        false => NoticedLater::Begun,
+    });
+    let ago = alert.ended_ago(at).filter(|_| noticed_later.is_none());
     // The present rows do not show what an alert was that is over.
     let (tasks, resources) = match ago {
         None => (beside.tasks, beside.resources),
@@ -312,13 +319,31 @@ fn alert_lines(state: &State, alert: &Alert, source: &[String], room: usize) -> 
         resources,
         began: began.then(|| state.now.time_of_day(alert.began_at(at))),
         ended_ago_ns: ago,
+        noticed_later,
         utc_offset_s: state.now.utc_offset_s,
         source,
         micro: state.look.glyphs.micro,
         room,
         cuts: true,
     };
-    problem::lines(alert, &around)
+    let mut lines = problem::lines(alert, &around);
+    if !source.is_empty() {
+        lines.push(RichLine::default());
+    }
+    let mut hint = RichLine::from(format!(
+        "{PAST_HINT}( goes to the state of that time, if it is kept; [ back from there"
+    ));
+    hint.cut(room);
+    lines.push(hint);
+    lines
+}
+
+/// Whether the alert had not ended at the instant of the state that is shown, although it is known
+/// that it did: it was noticed after this state.
+pub(crate) fn is_told_later(state: &State, alert: &Alert) -> bool {
+    let end = alert.last_unix_ns.or(alert.ended_unix_ns);
+    let shown = state.shown.as_ref().map(|shown| shown.at_unix_ns);
+    state.link.past.is_some() && end.zip(shown).is_some_and(|(end, at)| at < end)
 }
 
 /// The links of lines: line, piece of the line, and target.

@@ -184,7 +184,9 @@ pub(super) fn follow(state: &mut State) {
     };
     let there = open.find(&state.beside());
     let known = open.kept != RecordRow::Nothing;
-    open.absent = absence(state, &open.subject).filter(|_| !there && known);
+    let later = |alert| record::is_told_later(state, alert);
+    let is_later = open.alert().is_some_and(later);
+    open.absent = absence(state, &open.subject).filter(|_| !there && known && !is_later);
     state.record = Some(open);
     let Some(selected) = selected else { return };
     let lines = record::lines(state);
