@@ -17,10 +17,33 @@ mod waits;
 use std::fmt;
 use std::io;
 
+use turbowish_model::snapshot::units;
 use turbowish_recording::RecordingError;
 
 pub(crate) use self::labels::Labels;
 pub(crate) use self::timeline::{ExportRange, Step, Survey, Timeline, Totals};
+use crate::recording::counted;
+
+/// That a recording has neither polls nor events.
+pub(crate) fn has_no_steps(name: &str) -> String {
+    format!(
+        "{name} has no polls: a process keeps them with the feature `server`, and turbowish snapshot -o FILE.tw writes them (turbowish record does not)"
+    )
+}
+
+/// `x.tw: 2 chunks of polls and events cannot be read`
+pub(crate) fn unread(name: &str, chunks: u64) -> String {
+    let chunks = counted(chunks, "chunk");
+    format!("{name}: {chunks} of polls and events cannot be read")
+}
+
+/// That polls are not shown which overlap others.
+pub(crate) fn overlapping(polls: u64) -> String {
+    let count = units::count(polls);
+    format!(
+        "{count} polls are left out, which overlap others of their thread: recordings were joined, or the clock was set back"
+    )
+}
 
 /// Why an export has failed.
 #[derive(Debug)]

@@ -13,6 +13,7 @@ mod failure;
 mod footer;
 #[doc(hidden)]
 pub mod fuzzing;
+mod history;
 mod man;
 mod plain_text;
 mod recording;

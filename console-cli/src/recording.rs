@@ -1,6 +1,8 @@
 //! A recording as a source of snapshots: it answers the queries that a process answers, for any of
 //! its states. What it cannot answer is an error or a remark, never another answer.
 
+mod tape;
+
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Seek};
 use std::mem::take;
@@ -15,6 +17,7 @@ use turbowish_model::snapshot::units::{self, Micro};
 use turbowish_model::snapshot::{Snapshot, Table, TableVisitor, json::Record};
 use turbowish_recording::{Damage, FILE_MAGIC, Reader, RecordingError, StateEntry};
 
+pub(crate) use self::tape::Tape;
 use crate::failure::{Failure, note};
 use crate::plain_text::{local, utc_offset_s};
 
@@ -219,6 +222,11 @@ impl Recording {
     /// What reads it.
     pub(crate) fn into_reader(self) -> Reader<Box<dyn Bytes>> {
         self.reader
+    }
+
+    /// The same, without giving it away.
+    pub(crate) fn reader(&mut self) -> Reader<&mut Box<dyn Bytes>> {
+        self.reader.by_ref()
     }
 
     /// What of it cannot be read, if anything.

@@ -145,7 +145,20 @@ fn shown(
 /// # Errors
 /// The process cannot be reached, is of a version without a recorder, or keeps no state.
 pub(crate) async fn kept(target: Option<&Target>, from_unix_ns: u64) -> Result<Recording, Failure> {
-    let (name, mut chunks) = past(target, from_unix_ns).await?;
+    let (recording, _) = kept_between(target, from_unix_ns, 0).await?;
+    Ok(recording)
+}
+
+/// What a process keeps from one instant to another, and its number of bytes. 0 is no bound.
+///
+/// # Errors
+/// As [`kept`].
+pub(crate) async fn kept_between(
+    target: Option<&Target>,
+    from_unix_ns: u64,
+    to_unix_ns: u64,
+) -> Result<(Recording, u64), Failure> {
+    let (name, mut chunks) = past(target, from_unix_ns, to_unix_ns).await?;
     let mut bytes = Vec::new();
     while let Some(chunk) = chunks.next().await {
         bytes.extend_from_slice(&chunk?);
@@ -153,10 +166,11 @@ pub(crate) async fn kept(target: Option<&Target>, from_unix_ns: u64) -> Result<R
     if bytes.is_empty() {
         return Err(keeps_nothing(&name));
     }
+    let length = bytes.len() as u64;
     let input: Box<dyn Bytes> = Box::new(Cursor::new(bytes));
     let reader = Reader::of_chunks(input)
         .map_err(|fault| Failure::target(format!("cannot read the states of {name}: {fault}")))?;
-    Recording::of(name, reader)
+    Ok((Recording::of(name, reader)?, length))
 }
 
 /// A recording, or what a process keeps from an instant on; without an origin, the only process.
@@ -179,17 +193,18 @@ pub(crate) fn since(last: Option<Duration>) -> u64 {
     since.map_or(0, |since| u64::try_from(since.as_nanos()).unwrap_or(0))
 }
 
-/// The name of a process, and the chunks that it keeps from an instant on, in nanoseconds since
-/// 1970.
+/// The name of a process, and the chunks that it keeps from one instant to another, in nanoseconds
+/// since 1970; 0 is no bound.
 ///
 /// # Errors
 /// The process cannot be reached, or is of a version without a recorder.
 pub(crate) async fn past(
     target: Option<&Target>,
     from_unix_ns: u64,
+    to_unix_ns: u64,
 ) -> Result<(String, PastChunks), Failure> {
     let connection = connect(target, PATIENCE).await?;
-    let chunks = connection.past(from_unix_ns, 0).await?;
+    let chunks = connection.past(from_unix_ns, to_unix_ns).await?;
     Ok((label(connection.process()), chunks))
 }
 

@@ -124,7 +124,9 @@ pub(crate) fn run(mut options: Options) -> io::Result<Option<SignalKind>> {
         let recording = begin(&mut state, options.subject.take());
         screen.mouse(state.look.mouse)?;
         let mut console = Console::new(screen, found, signals, store, options, recording);
-        console.attend(state).await
+        let left = console.attend(state).await;
+        console.end_record().await;
+        left
     })
 }
 
@@ -269,6 +271,14 @@ impl Console {
         }
     }
 
+    /// Ends the recording that is written, and says on the terminal what is in its file.
+    async fn end_record(&mut self) {
+        if let Some(Ok(told) | Err(told)) = self.source.settle_record().await {
+            self.screen.leave();
+            note(&told);
+        }
+    }
+
     /// Performs an effect; returns `Some` if the console ends.
     async fn perform(&mut self, effect: Effect, state: &mut State) -> io::Result<Option<Left>> {
         match effect {
@@ -284,6 +294,9 @@ impl Console {
             Effect::Copy(text) => self.screen.copy(&text)?,
             Effect::Mouse(ours) => self.screen.mouse(ours)?,
             Effect::Fetch { query, file } => self.source.fetch(query, file),
+            Effect::Snapshot(peer, name) => self.source.snapshot(peer, name),
+            Effect::Record(peer, name) => self.source.record(peer, name),
+            Effect::EndRecord => self.source.end_record(),
             Effect::Write(file) => {
                 update(state, Message::Written(files::write(&file)));
             }

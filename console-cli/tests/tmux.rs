@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 use turbowish_model::snapshot::{ProcRow, Snapshot};
-use turbowish_recording::{Compression, Writer};
+use turbowish_recording::{Compression, Reader, Writer};
 
 /// Longer than anything takes on a machine that is busy with other things.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -345,4 +345,50 @@ fn a_recording_is_looked_at() {
     terminal.press(&["q"]);
     terminal.until("the end", |screen| screen.contains("left 0"));
     assert_eq!(terminal.settings("after"), before);
+}
+
+/// What the process keeps is written by a key, and so are its states from then on, whole also when
+/// the console ends meanwhile. Both files can be looked at, and a record has its history.
+#[test]
+fn recordings_are_written_and_looked_at() {
+    let Some(terminal) = Terminal::open() else {
+        return;
+    };
+    let contains = |text: &'static str| move |screen: &str| screen.contains(text);
+    terminal.run(&format!("cd {}", terminal.folder.path().display()));
+    let demo = terminal.program("demo --calm --ascii --theme mono");
+    terminal.run(&format!("{demo}; echo left $?"));
+    terminal.until("the table", contains("kv::conn::serve"));
+    // Until the first state was kept, there is nothing to write.
+    terminal.until("a file", |screen| {
+        let written = screen.contains("; turbowish top ");
+        if !written {
+            terminal.press(&["P"]);
+        }
+        written
+    });
+    terminal.press(&["2", "Enter"]);
+    terminal.until("a record", |screen| depth(screen) == 1);
+    terminal.press(&["End"]);
+    terminal.until("its history", |screen| {
+        screen.contains("newest last") && screen.contains(" poll ")
+    });
+    terminal.press(&["R"]);
+    terminal.until("a recording", contains("  REC "));
+    terminal.until("a state in it", |screen| screen.contains("KiB "));
+    terminal.press(&["q"]);
+    let left = terminal.until("the shell", contains("left 0"));
+    let told = left.lines().find(|line| line.contains(" lost"));
+    let told = told.expect("what is in the file");
+    assert!(told.starts_with("turbowish: kv-demo-"), "{told}");
+    let files = fs::read_dir(terminal.folder.path()).unwrap();
+    let paths = files.map(|file| file.unwrap().path());
+    let recordings: Vec<PathBuf> = paths
+        .filter(|path| path.extension().is_some_and(|end| end == "tw"))
+        .collect();
+    assert!(recordings.len() >= 2, "{recordings:?}");
+    for path in recordings {
+        let reader = Reader::open(fs::File::open(&path).unwrap()).unwrap();
+        assert!(reader.damage().is_none() && !reader.states().is_empty());
+    }
 }

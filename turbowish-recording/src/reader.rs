@@ -1,6 +1,7 @@
 //! Reading: the list of states, and one state at a time.
 
 use std::io::{Read, Seek};
+use std::sync::Arc;
 
 use miniz_oxide::inflate::{TINFLStatus, decompress_to_vec_with_limit};
 use turbowish_model::snapshot::Snapshot;
@@ -18,7 +19,7 @@ use crate::{
 #[derive(Debug)]
 pub struct Reader<R> {
     input: Input<R>,
-    index: Index,
+    index: Arc<Index>,
 }
 
 impl<R: Read + Seek> Reader<R> {
@@ -30,7 +31,7 @@ impl<R: Read + Seek> Reader<R> {
     pub fn open(input: R) -> Result<Self, RecordingError> {
         let mut input = Input::new(input)?;
         begins(&mut input)?;
-        let index = skim(&mut input, FILE_HEADER.len() as u64)?;
+        let index = skim(&mut input, FILE_HEADER.len() as u64)?.into();
         Ok(Self { input, index })
     }
 
@@ -40,8 +41,17 @@ impl<R: Read + Seek> Reader<R> {
     /// They cannot be read.
     pub fn of_chunks(input: R) -> Result<Self, RecordingError> {
         let mut input = Input::new(input)?;
-        let index = skim(&mut input, 0)?;
+        let index = skim(&mut input, 0)?.into();
         Ok(Self { input, index })
+    }
+
+    /// A reader of the same recording, without listing its chunks again.
+    #[must_use]
+    pub fn by_ref(&mut self) -> Reader<&mut R> {
+        Reader {
+            input: self.input.by_ref(),
+            index: Arc::clone(&self.index),
+        }
     }
 
     /// The states, in the order in which they were recorded.

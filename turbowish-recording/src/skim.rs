@@ -251,6 +251,16 @@ impl<R: Read + Seek> Input<R> {
         })
     }
 
+    /// The same input, as long as it is borrowed.
+    pub(crate) const fn by_ref(&mut self) -> Input<&mut R> {
+        Input {
+            inner: &mut self.inner,
+            len: self.len,
+            block: Vec::new(),
+            begin: 0,
+        }
+    }
+
     /// The next bytes at a place, at most `count`; fewer at the end.
     fn at(&mut self, at: u64, count: usize) -> Result<&[u8], RecordingError> {
         let end = self.begin + self.block.len() as u64;

@@ -93,6 +93,17 @@ fn what_was_written_is_read_back() {
     }
 }
 
+/// A borrowed reader reads the same, and the first one goes on behind it.
+#[test]
+fn a_reader_is_borrowed() {
+    let mut reader = open(file(3, Compression::Deflate));
+    assert_eq!(reader.snapshot(2).unwrap(), state(2));
+    let mut borrowed = reader.by_ref();
+    assert_eq!(borrowed.states().len(), 3);
+    assert_eq!(borrowed.snapshot(0).unwrap(), state(0));
+    assert_eq!(reader.snapshot(1).unwrap(), state(1));
+}
+
 #[test]
 fn an_instant_is_shown_by_the_last_state_before_it() {
     let reader = open(file(5, Compression::Deflate));

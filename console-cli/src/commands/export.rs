@@ -57,10 +57,10 @@ pub(super) fn survey(recording: Recording) -> Result<(String, Survey<Box<dyn Byt
     let survey = Survey::of(recording.into_reader());
     let survey = survey.map_err(|fault| recording::failed(&name, fault))?;
     if !survey.has_steps() {
-        return Err(has_no_steps(&name));
+        return Err(Failure::usage(export::has_no_steps(&name)));
     }
     if survey.faults() > 0 {
-        note(&unread(&name, survey.faults()));
+        note(&export::unread(&name, survey.faults()));
     }
     Ok((name, survey))
 }
@@ -174,27 +174,6 @@ impl Export {
     }
 }
 
-/// `x.tw: 2 chunks of polls and events cannot be read`
-fn unread(name: &str, chunks: u64) -> String {
-    let chunks = recording::counted(chunks, "chunk");
-    format!("{name}: {chunks} of polls and events cannot be read")
-}
-
-/// That polls are not shown which overlap others.
-pub(super) fn overlapping(polls: u64) -> String {
-    let count = units::count(polls);
-    format!(
-        "{count} polls are left out, which overlap others of their thread: recordings were joined, or the clock was set back"
-    )
-}
-
-/// That a recording has neither polls nor events.
-fn has_no_steps(name: &str) -> Failure {
-    Failure::usage(format!(
-        "{name} has no polls: a process keeps them with the feature `server`, and turbowish snapshot -o FILE.tw writes them (turbowish record does not)"
-    ))
-}
-
 fn cannot_create(path: &Path, cause: &std::io::Error) -> Failure {
     let name = path.display();
     match cause.kind() {
@@ -209,7 +188,7 @@ fn cannot_create(path: &Path, cause: &std::io::Error) -> Failure {
 fn tell(written: &Written, path: &Path, range: ExportRange) -> Result<(), Failure> {
     let totals = written.totals;
     if totals.overlaps > 0 {
-        note(&overlapping(totals.overlaps));
+        note(&export::overlapping(totals.overlaps));
     }
     let name = path.display();
     let mut lines = vec![format!(

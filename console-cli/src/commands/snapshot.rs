@@ -28,7 +28,7 @@ pub(crate) fn run(args: &SnapshotArgs, token: Option<&str>) -> Result<(), Failur
 async fn fetch(args: &SnapshotArgs, token: Option<&str>) -> Result<String, Failure> {
     let target = source::target(args.target.as_deref(), token)?;
     let from = source::since(args.last);
-    let (name, mut chunks) = source::past(target.as_ref(), from).await?;
+    let (name, mut chunks) = source::past(target.as_ref(), from, 0).await?;
     // No file is made before there is something to write.
     let Some(first) = chunks.next().await else {
         return Err(source::keeps_nothing(&name));

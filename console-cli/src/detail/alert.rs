@@ -132,6 +132,7 @@ fn text(alert: &Alert, snapshot: &Snapshot, folders: &[PathBuf]) -> String {
             &snapshot.resources.rows
         },
         ended_ago_ns: ago,
+        noticed_later: None,
         utc_offset_s: plain_text::utc_offset_s(),
         began: clock.split_once(' ').map(|(_, time)| time.to_owned()),
         source: &source,

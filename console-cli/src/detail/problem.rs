@@ -26,6 +26,8 @@ pub(crate) struct AlertContext<'a> {
     pub(crate) began: Option<String>,
     /// How long ago it ended, if it is over.
     pub(crate) ended_ago_ns: Option<u64>,
+    /// Set if the rows are of an instant before its end, at which it had not been noticed.
+    pub(crate) noticed_later: Option<NoticedLater>,
     /// Local time minus UTC, in seconds.
     pub(crate) utc_offset_s: i64,
     /// Lines of its source, from [`source::lines`].
@@ -36,6 +38,15 @@ pub(crate) struct AlertContext<'a> {
     pub(crate) room: usize,
     /// No line exceeds `room`.
     pub(crate) cuts: bool,
+}
+
+/// When an alert was noticed that is told beside rows of an earlier instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NoticedLater {
+    /// It had begun by then.
+    Begun,
+    /// It began later, too.
+    ToBegin,
 }
 
 /// From this width on there is room for folders and expressions.
@@ -118,7 +129,9 @@ fn heading(alert: &Alert, around: &AlertContext<'_>) -> Vec<RichLine> {
     }
     let held = around.time(alert.lasted_ns());
     let end = match &around.began {
-        Some(clock) if around.ended_ago_ns.is_some() => format!("at {clock}, lasted {held}"),
+        Some(clock) if around.ended_ago_ns.is_some() || around.noticed_later.is_some() => {
+            format!("at {clock}, lasted {held}")
+        }
         _ if !alert.holds => format!("resolved; lasted {held}"),
         Some(clock) => format!("since {clock}, {held}"),
         None => format!("for {held}"),

@@ -28,13 +28,16 @@ pub(super) const fn begin(event: &ThreadEvent) -> u64 {
     }
 }
 
-/// Looks through the chunks of events. Those that cannot be read are counted.
+/// Looks through the chunks of events that may reach into a range. Those that cannot be read are
+/// counted.
 pub(super) fn survey<R: Read + Seek>(
     reader: &mut Reader<R>,
+    scope: ExportRange,
     faults: &mut u64,
 ) -> Result<Vec<EventChunk>, RecordingError> {
     let mut chunks = Vec::new();
-    for nth in 0..reader.events().len() {
+    let times = reader.events().iter().map(|chunk| chunk.at_unix_ns);
+    for nth in scope.chunks(times) {
         match reader.event_batch(nth) {
             Ok(batch) => {
                 let at = reader.events()[nth].at_unix_ns;

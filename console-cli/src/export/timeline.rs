@@ -4,9 +4,11 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use std::io::{Read, Seek};
+use std::ops::Range;
 use std::vec;
 
-use turbowish_recording::{PollEvent, Reader, RecordingError, ThreadEvent};
+use turbowish_model::snapshot::units::SECOND;
+use turbowish_recording::{MOST_RINGS, PollEvent, Reader, RecordingError, ThreadEvent};
 
 use super::events::{self, EventChunk};
 use super::{ExportError, Labels};
@@ -21,7 +23,33 @@ pub(crate) struct ExportRange {
     pub(crate) to: u64,
 }
 
+/// Chunks before the first one of a range that may have the end of a long poll: one of each thread.
+const REACH: usize = MOST_RINGS as usize;
+
+/// The most time between the first poll of a chunk and its end, as a rule.
+const CHUNK_NS: u64 = SECOND;
+
 impl ExportRange {
+    /// Everything.
+    pub(crate) const ALL: Self = Self {
+        from: 0,
+        to: u64::MAX,
+    };
+
+    /// The numbers of the chunks that may reach into it, of all with these times. A chunk has the
+    /// time of its first poll and is recorded after its last one, so the order is that of the ends.
+    pub(super) fn chunks(
+        self,
+        times: impl ExactSizeIterator<Item = u64> + DoubleEndedIterator + Clone,
+    ) -> Range<usize> {
+        let from = self.from.saturating_sub(CHUNK_NS);
+        let all = times.len();
+        let begin = times.clone().position(|at| at >= from).unwrap_or(all);
+        let mut times = times;
+        let end = times.rposition(|at| at <= self.to).map_or(0, |at| at + 1);
+        begin.saturating_sub(REACH).min(end)..end
+    }
+
     /// Whether a stretch of time has an instant of it.
     pub(super) const fn meets(self, from: u64, to: u64) -> bool {
         from <= self.to && self.from <= to
@@ -83,6 +111,8 @@ pub(crate) struct Survey<R> {
     events: Vec<EventChunk>,
     /// Chunks of polls and events that cannot be read.
     faults: u64,
+    /// What was looked through.
+    scope: ExportRange,
 }
 
 /// What was exported.
@@ -110,10 +140,19 @@ impl Totals {
 
 impl<R: Read + Seek> Survey<R> {
     /// Looks through the chunks of polls and events.
-    pub(crate) fn of(mut reader: Reader<R>) -> Result<Self, RecordingError> {
+    pub(crate) fn of(reader: Reader<R>) -> Result<Self, RecordingError> {
+        Self::within(reader, ExportRange::ALL)
+    }
+
+    /// Looks through the chunks of polls and events that may reach into a range.
+    pub(crate) fn within(
+        mut reader: Reader<R>,
+        scope: ExportRange,
+    ) -> Result<Self, RecordingError> {
         let mut threads: BTreeMap<u32, Vec<Batch>> = BTreeMap::new();
         let mut faults = 0;
-        for nth in 0..reader.polls().len() {
+        let times = reader.polls().iter().map(|chunk| chunk.at_unix_ns);
+        for nth in scope.chunks(times) {
             let at = reader.polls()[nth].at_unix_ns;
             let batch = match reader.batch(nth) {
                 Ok(batch) => batch,
@@ -132,12 +171,13 @@ impl<R: Read + Seek> Survey<R> {
                 end: last,
             });
         }
-        let events = events::survey(&mut reader, &mut faults)?;
+        let events = events::survey(&mut reader, scope, &mut faults)?;
         Ok(Self {
             reader,
             threads,
             events,
             faults,
+            scope,
         })
     }
 
@@ -183,8 +223,13 @@ impl<R: Read + Seek> Survey<R> {
         let (names, _) = self.reader.names()?;
         let mut labels = Labels::new(names);
         let mut tasks = Vec::new();
-        for nth in 0..self.reader.states().len() {
+        // The state that shows the beginning may be before it.
+        let first = self.reader.at(self.scope.from).unwrap_or(0);
+        for nth in first..self.reader.states().len() {
             let at = self.reader.states()[nth].at_unix_ns;
+            if at > self.scope.to {
+                continue;
+            }
             // A task keeps its name: those of all states are of use.
             match self.reader.snapshot(nth) {
                 Ok(state) => {

@@ -14,12 +14,16 @@ const NUMBERS: u32 = 99;
 /// # Errors
 /// The reason why it is not written.
 pub(super) fn write(file: &File) -> Result<String, String> {
-    let written = match file.numbered {
-        true => numbered(&file.name, &file.text),
-        false => once(&file.name, &file.text),
+    let File { name, text, .. } = file;
+    let written: Written = match file.numbered {
+        true => numbered(name, |name| create(name, text)),
+        false => match create(name, text) {
+            Ok(()) => Ok((name.clone(), ())),
+            Err(fault) => Err((name.clone(), fault)),
+        },
     };
     match written {
-        Ok(name) => Ok(format!("saved {name}")),
+        Ok((name, ())) => Ok(format!("saved {name}")),
         Err((name, fault)) if fault.kind() == io::ErrorKind::AlreadyExists => Err(format!(
             "not saved: {name} already exists; choose another name"
         )),
@@ -27,16 +31,21 @@ pub(super) fn write(file: &File) -> Result<String, String> {
     }
 }
 
-type Written = Result<String, (String, io::Error)>;
+/// The name of a file and what was made of it, or why not.
+type Written<T = ()> = Result<(String, T), (String, io::Error)>;
 
-/// `kv-4242-170431.json`, else `kv-4242-170431-2.json`, and so on.
-fn numbered(name: &str, text: &str) -> Written {
+/// Creates `kv-4242-170431.json`, else `kv-4242-170431-2.json`, and so on.
+pub(super) fn numbered<T>(name: &str, create: impl Fn(&str) -> io::Result<T>) -> Written<T> {
+    let once = |name: &str| match create(name) {
+        Ok(made) => Ok((name.to_owned(), made)),
+        Err(fault) => Err((name.to_owned(), fault)),
+    };
     let (stem, end) = name.rsplit_once('.').unwrap_or((name, "json"));
-    let mut written = once(name, text);
+    let mut written = once(name);
     for number in 2..=NUMBERS {
         match &written {
             Err((_, fault)) if fault.kind() == io::ErrorKind::AlreadyExists => {
-                written = once(&format!("{stem}-{number}.{end}"), text);
+                written = once(&format!("{stem}-{number}.{end}"));
             }
             _ => break,
         }
@@ -44,22 +53,16 @@ fn numbered(name: &str, text: &str) -> Written {
     written
 }
 
-fn once(name: &str, text: &str) -> Written {
-    let create = || {
-        let path = expanded(name);
-        let mut file = OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .open(&path)?;
-        file.write_all(text.as_bytes()).inspect_err(|_| {
-            // Half a document is useless; that it cannot be removed either is not reported.
-            let _ = std::fs::remove_file(&path);
-        })
-    };
-    match create() {
-        Ok(()) => Ok(name.to_owned()),
-        Err(fault) => Err((name.to_owned(), fault)),
-    }
+fn create(name: &str, text: &str) -> io::Result<()> {
+    let path = expanded(name);
+    let mut file = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .open(&path)?;
+    file.write_all(text.as_bytes()).inspect_err(|_| {
+        // Half a document is useless; that it cannot be removed either is not reported.
+        let _ = std::fs::remove_file(&path);
+    })
 }
 
 /// Expands `~/`, because no shell parses the command line.

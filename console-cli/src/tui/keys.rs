@@ -7,7 +7,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use self::overlays::OVERLAYS;
 use self::table::CONSOLE;
-pub(crate) use self::table::{LIVE_HINTS, PAUSE_HINT, STEP_HINT};
+pub(crate) use self::table::{LIVE_HINTS, PAUSE_HINT, RECORD_HINT, STEP_HINT};
 use super::state::{Leap, View};
 
 /// Every key that works, once.
@@ -125,6 +125,8 @@ pub(crate) enum Action {
     Complete,
     Edit,
     Save,
+    Snapshot,
+    Record,
     Mute,
     Yes,
     Pause,

@@ -5,8 +5,9 @@ use turbowish_model::snapshot::{Accounting, Snapshot, Spot};
 
 use super::clock::Now;
 use super::keys::Key;
-use super::record::Excerpt;
-use super::state::{Leap, Listed, Past, PausedTask, PeerState};
+use super::record::{Excerpt, HistoryQuery};
+use super::state::{Leap, Listed, Past, PausedTask, Peer, PeerState};
+use crate::history::SubjectHistory;
 use crate::theme::{Palette, Theme};
 
 #[derive(Debug)]
@@ -26,6 +27,8 @@ pub(crate) enum Message {
     /// The states that the watched process keeps, requested by this way back; or why there are
     /// none.
     Kept(Leap, Result<Past, String>),
+    /// The history of the open record, as it was requested; or why there is none.
+    History(Box<HistoryQuery>, Result<Box<SubjectHistory>, String>),
     /// The worst rows of its tables, while a record is open.
     Survey(Box<Snapshot>),
     /// The process's interval between two snapshots, in nanoseconds; it may exceed the requested
@@ -53,6 +56,10 @@ pub(crate) enum Message {
     Written(Result<String, String>),
     /// The result of an action of the loop.
     Noted(String),
+    /// So many bytes are in the recording that this console writes.
+    Taped(u64),
+    /// It has ended: what is in the file, or why it was not written to its end.
+    TapeEnded(Result<String, String>),
     /// The palette to use from now on.
     Palette(Palette),
 }
@@ -96,6 +103,12 @@ pub(crate) enum Effect {
         query: Box<Query>,
         file: Option<String>,
     },
+    /// Writes what the process keeps to a new file of about that name.
+    Snapshot(Peer, String),
+    /// Records the states of the process to a new file of about that name.
+    Record(Peer, String),
+    /// Ends the recording.
+    EndRecord,
     /// Writes a file.
     Write(Box<File>),
     /// Opens the first of these locations that is found in the user's editor.

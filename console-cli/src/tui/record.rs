@@ -1,20 +1,27 @@
 //! The record view: the lines of one row and its related rows, at the width of the screen; links
 //! are data.
 
+mod history;
+
 use turbowish_model::query::{Query, Rows};
 use turbowish_model::snapshot::alert::Alert;
 use turbowish_model::snapshot::json;
 use turbowish_model::snapshot::{Page, Place, ProcRow, ResourceRow, Snapshot, Table, TaskRow};
 
+pub(crate) use self::history::{HistoryQuery, query as history_query};
 use super::layout;
 use super::rows::{Absent, OPEN_ROWS};
 use super::state::State;
-use crate::detail::problem::{self, AlertContext};
+use crate::detail::problem::{self, AlertContext, NoticedLater};
 use crate::detail::rich_line::{Kind, Link, RichLine};
 use crate::detail::{DetailContext, proc, resource, task};
+use crate::history::SubjectHistory;
 
 /// Maximal number of rows that a record requests in addition to its subject.
 pub(crate) const BESIDE: u32 = 1_000;
+
+/// How the last line of the record of an alert begins: it is about keys, and is not copied.
+pub(crate) const PAST_HINT: &str = " PAST  ";
 
 /// A record that is open, or was.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,6 +38,8 @@ pub(crate) struct Record {
     pub(crate) scroll: usize,
     /// Source lines and the excerpt that they belong to; `None` until the loop has read them.
     pub(crate) source: Option<(Excerpt, Vec<String>)>,
+    /// What the recording has of the subject, or why it has nothing; `None` until it was read.
+    pub(crate) history: Option<Result<SubjectHistory, String>>,
 }
 
 /// The row of a record.
@@ -64,6 +73,7 @@ impl Record {
             link: 0,
             scroll: 0,
             source: None,
+            history: None,
         }
     }
 
@@ -264,7 +274,9 @@ pub(crate) fn wrapped_lines(state: &State, open: &Record, room: usize) -> Vec<Ri
     };
     // The first column is free for the mark of the selected line.
     let wrapped = |line: RichLine| RichLine::from(" ").join(line).wrapped(room);
-    own.into_iter().flat_map(wrapped).collect()
+    let mut lines: Vec<RichLine> = own.into_iter().flat_map(wrapped).collect();
+    lines.extend(history::lines(state, open, room));
+    lines
 }
 
 /// Inserts the source after that many lines; at the end, with a separator before it.
@@ -292,7 +304,11 @@ fn alert_lines(state: &State, alert: &Alert, source: &[String], room: usize) -> 
     let beside = state.beside();
     let at = state.shown.as_ref().map_or(0, |shown| shown.at_unix_ns);
     let began = alert.holds || alert.is_over();
-    let ago = alert.ended_ago(at);
+    let noticed_later = is_told_later(state, alert).then(|| match alert.began_at(at) > at {
+        true => NoticedLater::ToBegin,
+        false => NoticedLater::Begun,
+    });
+    let ago = alert.ended_ago(at).filter(|_| noticed_later.is_none());
     // The present rows do not show what an alert was that is over.
     let (tasks, resources) = match ago {
         None => (beside.tasks, beside.resources),
@@ -303,13 +319,31 @@ fn alert_lines(state: &State, alert: &Alert, source: &[String], room: usize) -> 
         resources,
         began: began.then(|| state.now.time_of_day(alert.began_at(at))),
         ended_ago_ns: ago,
+        noticed_later,
         utc_offset_s: state.now.utc_offset_s,
         source,
         micro: state.look.glyphs.micro,
         room,
         cuts: true,
     };
-    problem::lines(alert, &around)
+    let mut lines = problem::lines(alert, &around);
+    if !source.is_empty() {
+        lines.push(RichLine::default());
+    }
+    let mut hint = RichLine::from(format!(
+        "{PAST_HINT}( goes to the state of that time, if it is kept; [ back from there"
+    ));
+    hint.cut(room);
+    lines.push(hint);
+    lines
+}
+
+/// Whether the alert had not ended at the instant of the state that is shown, although it is known
+/// that it did: it was noticed after this state.
+pub(crate) fn is_told_later(state: &State, alert: &Alert) -> bool {
+    let end = alert.last_unix_ns.or(alert.ended_unix_ns);
+    let shown = state.shown.as_ref().map(|shown| shown.at_unix_ns);
+    state.link.past.is_some() && end.zip(shown).is_some_and(|(end, at)| at < end)
 }
 
 /// The links of lines: line, piece of the line, and target.

@@ -1,8 +1,10 @@
 //! Data sources that the state requests: a watched process, with automatic reconnection, the states
 //! of a recording, and the list of processes, once a second.
 
+mod histories;
 mod holds;
 mod states;
+mod tapes;
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -20,6 +22,7 @@ use turbowish_wire::{Action, discovery};
 
 use self::holds::LeaseRenewals;
 use self::states::States;
+use self::tapes::TapeRun;
 use super::clock;
 use super::lock::lock;
 use super::message::Message;
@@ -71,6 +74,9 @@ pub(super) struct Source {
     watcher: Option<AbortHandle>,
     lister: Option<AbortHandle>,
     keepers: LeaseRenewals,
+    historian: Option<AbortHandle>,
+    /// The recording that is written, until it is ended.
+    tape: Option<TapeRun>,
     /// The recording that is shown, or the states that the process kept when they were requested
     /// last.
     states: Arc<Mutex<Option<States>>>,
@@ -92,6 +98,8 @@ impl Source {
             watcher: None,
             lister: None,
             keepers: LeaseRenewals::default(),
+            historian: None,
+            tape: None,
             states: Arc::new(Mutex::new(recording.map(States::new))),
         }
     }
@@ -144,6 +152,13 @@ impl Source {
             self.lister.take().inspect(AbortHandle::abort);
             if wanted.listing {
                 self.lister = Some(tokio::spawn(list(self.inbox.clone())).abort_handle());
+            }
+        }
+        if wanted.history != self.wanted.history {
+            self.historian.take().inspect(AbortHandle::abort);
+            if let Some(query) = wanted.history.clone() {
+                let following = histories::follow(query, self.states(), self.inbox.clone());
+                self.historian = Some(tokio::spawn(following).abort_handle());
             }
         }
         if wanted.holds != self.wanted.holds {
@@ -199,6 +214,31 @@ impl Source {
             let message = Message::Kept(leap, kept(&peer.target, &states).await);
             let _ = inbox.send(message.into()).await;
         });
+    }
+
+    /// Writes what a process keeps to a new file.
+    pub(super) fn snapshot(&self, peer: Peer, name: String) {
+        let inbox = self.inbox.clone();
+        tokio::spawn(async move {
+            let written = tapes::snapshot(&peer.target, &name).await;
+            let _ = inbox.send(Message::Written(written).into()).await;
+        });
+    }
+
+    /// Begins to record a process to a new file.
+    pub(super) fn record(&mut self, peer: Peer, name: String) {
+        let run = TapeRun::begin(peer.target, name, self.inbox.clone());
+        self.tape = Some(run);
+    }
+
+    /// Ends the recording.
+    pub(super) fn end_record(&mut self) {
+        self.tape.take().into_iter().for_each(TapeRun::stop);
+    }
+
+    /// Ends the recording before the console exits. Returns the message about it.
+    pub(super) async fn settle_record(&mut self) -> Option<Result<String, String>> {
+        self.tape.take()?.settle().await
     }
 
     /// Asks the watched process to arm or disarm.

@@ -6,6 +6,7 @@ mod bar;
 mod counters;
 mod editor;
 mod fixture;
+mod histories;
 mod hostile;
 mod keys;
 mod manual;
@@ -25,4 +26,5 @@ mod shape;
 mod source;
 #[path = "../../tests/monitor/taint.rs"]
 mod taint;
+mod tapes;
 mod updates;

@@ -16,6 +16,7 @@ mod picker;
 mod record;
 mod save;
 mod sessions;
+mod tape;
 
 use turbowish_model::snapshot::Accounting;
 
@@ -31,6 +32,7 @@ pub(crate) use self::hold::who;
 pub(crate) use self::overlay::menu;
 pub(crate) use self::picker::kept;
 pub(crate) use self::record::problem;
+pub(crate) use self::tape::progress;
 
 /// Delay of new data after a key press, so that rows never move while the user types.
 const QUIET_NS: u64 = 300_000_000;
@@ -90,6 +92,7 @@ fn apply(state: &mut State, message: Message) -> Option<Effect> {
         Message::Snapshot(snapshot) => arrival::snapshot(state, snapshot),
         Message::Unread(reason) => past::unread(state, reason),
         Message::Kept(leap, kept) => past::kept(state, leap, kept),
+        Message::History(query, history) => record::history(state, &query, history),
         Message::Survey(survey) => arrival::survey(state, survey),
         Message::Pace(ns) => state.link.pace_ns = ns,
         Message::Silent { tries, fate } => arrival::silent(state, tries, fate),
@@ -112,6 +115,8 @@ fn apply(state: &mut State, message: Message) -> Option<Effect> {
         Message::Written(Ok(done)) => state.say(done),
         Message::Written(Err(fault)) => state.notice = Some(fault),
         Message::Fetched(answer, file) => return save::fetched(state, answer, file),
+        Message::Taped(bytes) => tape::written(state, bytes),
+        Message::TapeEnded(ended) => tape::ended(state, ended),
         Message::Palette(palette) => state.look.palette = palette,
         Message::Paused(hold, answer) => hold::paused(state, &hold, answer),
         Message::Resumed(hold, answer) => hold::resumed(state, &hold, answer),
@@ -185,6 +190,8 @@ fn on_table(state: &mut State, action: Action) -> Option<Effect> {
         }
         Action::Command => bar::open(state),
         Action::Save => return save::save(state, None),
+        Action::Snapshot => return tape::snapshot(state),
+        Action::Record => return tape::record(state),
         Action::Edit => return edit::open(state),
         Action::Mute => mute::switch(state),
         Action::Open(view) => record::open_table(state, view),

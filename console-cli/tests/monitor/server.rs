@@ -54,6 +54,8 @@ pub(crate) enum Manner {
     Malformed,
     /// Its answers are so many rows, of two bytes each.
     Heavy(usize),
+    /// It has these chunks of a recording.
+    Keeps(&'static [u8]),
 }
 
 /// What the next one who watches is sent; who watches meanwhile waits.
@@ -69,10 +71,14 @@ pub(crate) enum Reply {
     Fail(&'static str),
 }
 
+/// The ranges of a recording that were asked for, in nanoseconds since 1970.
+type Ranges = Arc<std::sync::Mutex<Vec<(u64, u64)>>>;
+
 /// A running monitor; dropped, it is gone with all its connections.
 pub(crate) struct Server {
     socket: PathBuf,
     feed: mpsc::UnboundedSender<Reply>,
+    asked: Ranges,
     runtime: Option<Runtime>,
 }
 
@@ -83,19 +89,21 @@ impl Server {
         let _ = fs::remove_file(&socket);
         let (feed, told) = mpsc::unbounded_channel();
         let mut runtime = None;
+        let asked = Ranges::default();
+        let script = || Script::new(snapshot.clone(), manner, told, Arc::clone(&asked));
         match manner {
             Manner::Mute | Manner::Garbage | Manner::HangsUp => by_hand(&socket, manner),
             Manner::Cuts(after) => {
                 let behind = socket.with_extension("behind");
-                let script = Script::new(snapshot, manner, told);
-                runtime = Some(script.serve(&behind));
+                runtime = Some(script().serve(&behind));
                 between(&socket, behind, after);
             }
-            manner => runtime = Some(Script::new(snapshot, manner, told).serve(&socket)),
+            _ => runtime = Some(script().serve(&socket)),
         }
         Self {
             socket,
             feed,
+            asked,
             runtime,
         }
     }
@@ -106,6 +114,11 @@ impl Server {
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_timeout(Duration::from_secs(10));
         }
+    }
+
+    /// The ranges of its recording that it was asked for.
+    pub(crate) fn asked(&self) -> Vec<(u64, u64)> {
+        self.asked.lock().unwrap().clone()
     }
 
     /// Says what one who watches is sent next.
@@ -163,14 +176,21 @@ struct Script {
     snapshot: Snapshot,
     manner: Manner,
     told: Arc<Mutex<mpsc::UnboundedReceiver<Reply>>>,
+    asked: Ranges,
 }
 
 impl Script {
-    fn new(snapshot: Snapshot, manner: Manner, told: mpsc::UnboundedReceiver<Reply>) -> Self {
+    fn new(
+        snapshot: Snapshot,
+        manner: Manner,
+        told: mpsc::UnboundedReceiver<Reply>,
+        asked: Ranges,
+    ) -> Self {
         Self {
             snapshot,
             manner,
             told: Arc::new(Mutex::new(told)),
+            asked,
         }
     }
 
@@ -353,12 +373,22 @@ impl Turbowish for Script {
         Ok(Response::new(ReceiverStream::new(stream)))
     }
 
-    type PastStream = tokio_stream::Empty<Result<proto::PastReply, Status>>;
+    type PastStream = tokio_stream::Once<Result<proto::PastReply, Status>>;
 
     async fn past(
         &self,
-        _: Request<proto::PastRequest>,
+        request: Request<proto::PastRequest>,
     ) -> Result<Response<Self::PastStream>, Status> {
+        if let Manner::Keeps(chunks) = self.manner {
+            let proto::PastRequest {
+                from_unix_ns,
+                to_unix_ns,
+            } = request.into_inner();
+            self.asked.lock().unwrap().push((from_unix_ns, to_unix_ns));
+            let chunks = chunks.to_vec();
+            let reply = proto::PastReply { chunks };
+            return Ok(Response::new(tokio_stream::once(Ok(reply))));
+        }
         Err(Status::unimplemented("the script has no recording"))
     }
 

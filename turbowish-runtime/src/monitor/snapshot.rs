@@ -75,10 +75,9 @@ impl Monitor {
         let window = state
             .history
             .window(&totals, query.window_ns.map(|ns| self.scale.ticks(ns)));
-        let trend = match query.procs {
-            Some(_) => state.history.trend(&totals, self.scale.ticks(TREND_NS)),
-            None => Trend::default(),
-        };
+        let ticks = self.scale.ticks(TREND_NS);
+        let trend = query.procs.as_ref();
+        let trend = trend.map_or_else(Trend::default, |_| state.history.trend(&totals, ticks));
         let losses = state.losses;
         drop(state);
         let names = Registry(proc::all());

@@ -189,7 +189,7 @@ impl Recorder {
         KeptChunks {
             names: self.polls.names(),
             states: lock(&self.ring).between(from_unix_ns, to_unix_ns),
-            polls: lock(&self.polls.ring).between(polls_from, to_unix_ns),
+            polls: lock(&self.polls.ring).reaching(polls_from, to_unix_ns),
             recorder: Arc::clone(self),
         }
     }

@@ -2,86 +2,21 @@
 
 use std::io::Cursor;
 
-use turbowish_model::account::resource::Role;
-use turbowish_model::snapshot::{Page, ResourceRow, Snapshot};
-use turbowish_recording::{
-    ChunkKind, Compression, EventEncoder, NameEncoder, Reader, ResourceSpan, ThreadEvent,
-    ThreadEventKind, Writer,
-};
+use turbowish_recording::Reader;
 
-use super::{HistoryFilter, HistoryLines, Line, document, sheet, table};
-use crate::export::tests::{AT, CONN, bytes};
+use super::{FoundLines, HistoryLine, HistoryLines, HistoryScope, document, sheet, table};
+use crate::args::HistoryFilter;
+use crate::export::tests::AT;
+
 use crate::export::{ExportRange, Survey, chrome};
+use crate::history::tests::recording;
 
-/// The recording of the exports, and events of its second thread.
-fn recording() -> Vec<u8> {
-    let mut writer = Writer::begin(bytes(), Compression::Deflate).expect("room");
-    let mut names = NameEncoder::default();
-    names.event(7, ("cache.miss", "src/cache.rs", 9), &["key", "bytes"]);
-    writer
-        .body(ChunkKind::Names, AT, &names.end())
-        .expect("room");
-    let mut events = EventEncoder::begin(AT, 1, 0);
-    let span = |duration_ns, role, amount| ResourceSpan {
-        resource: 3,
-        duration_ns,
-        role,
-        amount,
-    };
-    let mut push = |after: u64, task, kind| {
-        events.push(&ThreadEvent {
-            at_unix_ns: AT + after,
-            task,
-            kind,
-        });
-    };
-    let values = [5, -60, 0, 0];
-    push(2_000, CONN, ThreadEventKind::User { site: 7, values });
-    let waited = ThreadEventKind::Waited(span(7_000, Role::Acquire, 2));
-    push(9_000, CONN, waited);
-    push(
-        9_500,
-        0,
-        ThreadEventKind::GaveUp(span(500, Role::Acquire, 1)),
-    );
-    push(
-        49_000,
-        CONN,
-        ThreadEventKind::Held(span(40_000, Role::Acquire, 2)),
-    );
-    writer
-        .body(ChunkKind::Events, AT, &events.end())
-        .expect("room");
-    let row = ResourceRow {
-        id: 3,
-        name: "semaphore pool".to_owned(),
-        ..ResourceRow::default()
-    };
-    let state = Snapshot {
-        at_unix_ns: AT + 40_000,
-        resources: Page {
-            rows: vec![row],
-            total: 1,
-            matched: 1,
-        },
-        ..Snapshot::default()
-    };
-    writer.state(&state, 0).expect("room");
-    writer.end().expect("room")
-}
-
-fn lines(filter: HistoryFilter, limit: usize) -> (Vec<Line>, usize) {
+fn lines(filter: HistoryFilter, limit: usize) -> (Vec<HistoryLine>, usize) {
     let reader = Reader::open(Cursor::new(recording())).expect("a recording");
     let survey = Survey::of(reader).expect("it can be read");
     let range = survey.span().expect("it is not empty");
     let (mut timeline, labels) = survey.timeline(range).expect("it can be read");
-    let mut history = HistoryLines {
-        filter,
-        limit,
-        labels,
-        lines: Vec::new(),
-        dropped: 0,
-    };
+    let mut history = HistoryLines::new(HistoryScope::Kept(filter), limit, labels);
     let read = timeline.each(|step| {
         history.add(&step);
         Ok(())
@@ -160,7 +95,7 @@ fn json_and_csv_have_whole_numbers() {
         },
         2,
     );
-    let found = super::FoundLines { lines, dropped };
+    let found = FoundLines { lines, dropped };
     let read: serde_json::Value =
         serde_json::from_str(&document("app 7", &found)).expect("a document");
     assert_eq!((&read["schema"], &read["left_out"]), (&1.into(), &2.into()));

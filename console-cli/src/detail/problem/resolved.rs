@@ -3,12 +3,23 @@
 use turbowish_model::snapshot::alert::{Alert, Occurrence};
 use turbowish_model::snapshot::units;
 
-use super::AlertContext;
+use super::{AlertContext, NoticedLater};
 use crate::detail::rich_line::RichLine;
 
 /// ` RESOLVED  42.0 s ago`, or ` RESOLVED  42.0 s ago; active 4 times:` with a line for each of the
 /// last ones, the newest first.
 pub(super) fn lines(alert: &Alert, around: &AlertContext<'_>) -> Vec<RichLine> {
+    if let Some(noticed) = around.noticed_later {
+        let then = match noticed {
+            NoticedLater::Begun => "it lasted then, and had not been noticed yet",
+            NoticedLater::ToBegin => "it had not begun then",
+        };
+        let text = format!(
+            "after this state: {then}; the states of tasks and resources are those of this state"
+        );
+        let lines = around.labelled(" NOTICED  ", &text);
+        return lines.into_iter().map(RichLine::from).collect();
+    }
     let Some(ago) = around.ended_ago_ns.map(|ns| around.time(ns)) else {
         return before(alert, around);
     };

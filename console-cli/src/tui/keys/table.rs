@@ -10,8 +10,18 @@ pub(crate) const PAUSE_HINT: &str = "p pause";
 /// The hint of the steps through a recording.
 pub(crate) const STEP_HINT: &str = "[ ] step";
 
+/// The hint of the recording to a file; while it is written, R ends it.
+pub(crate) const RECORD_HINT: &str = "R record";
+
 /// Hints not shown in a recording, where these keys only say why they do nothing.
-pub(crate) const LIVE_HINTS: [&str; 4] = [PAUSE_HINT, "w window", "Space freeze", "a arm"];
+pub(crate) const LIVE_HINTS: [&str; 6] = [
+    PAUSE_HINT,
+    "w window",
+    "Space freeze",
+    "a arm",
+    "P past to file",
+    RECORD_HINT,
+];
 
 /// In the order of the help page; hints stand in the order of the hint line.
 pub(super) const CONSOLE: &[Binding] = &[
@@ -318,6 +328,20 @@ pub(super) const CONSOLE: &[Binding] = &[
         "save snapshot to a file",
         None,
         &[(char('S'), Action::Save)],
+    ),
+    bind(
+        Scope::Watch,
+        "P",
+        "write its past to a file",
+        Some("P past to file"),
+        &[(char('P'), Action::Snapshot)],
+    ),
+    bind(
+        Scope::Watch,
+        "R",
+        "record to a file, on/off",
+        Some(RECORD_HINT),
+        &[(char('R'), Action::Record)],
     ),
     bind(
         Scope::Watch,

@@ -8,6 +8,9 @@ use turbowish_model::query::Query;
 use turbowish_model::snapshot::Snapshot;
 
 use super::Envelope;
+use super::histories::of_whole;
+use crate::export::ExportRange;
+use crate::history::{HistorySubject, SubjectHistory};
 use crate::recording::Recording;
 use crate::tui::lock::lock;
 use crate::tui::message::Message;
@@ -30,6 +33,18 @@ impl States {
             Ok(Err(failure)) => Err(failure.text()),
             Err(cause) => Err(format!("cannot read the recording: {cause}")),
         }
+    }
+
+    /// Reads what a task or a resource did in a range.
+    pub(super) async fn history(
+        &self,
+        subject: HistorySubject,
+        range: ExportRange,
+    ) -> Result<SubjectHistory, String> {
+        let recording = Arc::clone(&self.0);
+        let reading = spawn_blocking(move || of_whole(&mut lock(&recording), subject, range));
+        let read = reading.await;
+        read.unwrap_or_else(|cause| Err(format!("cannot read the recording: {cause}")))
     }
 
     /// Sends a state to the inbox, after the worst rows of its tables if they are requested.

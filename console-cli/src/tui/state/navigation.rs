@@ -59,10 +59,27 @@ pub(crate) struct Navigation {
     pub(crate) forecast: Option<&'static str>,
     /// The muted alerts.
     pub(crate) mutes: Mutes,
-    /// The history of the command line, the most recent at the end.
+    /// Lines that were typed before.
+    pub(crate) typed: TypedBefore,
+    /// The recording that this console writes to a file.
+    pub(crate) tape: Option<Taping>,
+}
+
+/// The lines that were typed before, the most recent at the end.
+#[derive(Debug, Default)]
+pub(crate) struct TypedBefore {
     pub(crate) commands: Vec<String>,
-    /// Confirmed filters of all tables, the most recent at the end.
+    /// Confirmed filters of all tables.
     pub(crate) filters: Vec<String>,
+}
+
+/// A recording to a file, as far as it is known here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Taping {
+    /// When it was begun, on the console's clock.
+    pub(crate) begun_ns: u64,
+    /// Bytes in the file.
+    pub(crate) bytes: u64,
 }
 
 /// The session with a process that the user has switched away from.

@@ -30,7 +30,12 @@ pub(crate) enum Leap {
     TenSeconds,
     /// To a state in which an alert begins.
     Alert,
+    /// To the state of an alert that was active between these instants, in nanoseconds since 1970.
+    Spell { began: u64, ended: u64 },
 }
+
+/// Time after the begin of an alert in which a state still belongs to it.
+const AFTER_NS: u64 = 2 * SECOND;
 
 impl Past {
     /// A recording under this name, whose state of that number is to be shown.
@@ -95,10 +100,12 @@ impl Past {
             Leap::State => self.beside(forward),
             Leap::TenSeconds => self.ten_seconds(forward),
             Leap::Alert => self.alert(forward),
+            Leap::Spell { began, ended } => self.of_spell(began, ended),
         };
         self.at = next.ok_or(match (leap, forward) {
             (Leap::Alert, true) => "no alert begins after this state",
             (Leap::Alert, false) => "no alert begins before this state",
+            (Leap::Spell { .. }, _) => "the time of this alert is not kept any more",
             (_, true) => "this is the last state of the recording",
             (_, false) => "this is the first state of the recording",
         })?;
@@ -134,6 +141,34 @@ impl Past {
             true => alerts.find(|nth| *nth > self.at),
             false => alerts.rfind(|nth| *nth < self.at),
         }
+    }
+
+    /// The state of an alert: the first one in which it is marked as active, else the first one
+    /// while it was active, soon after its begin, or next to that. `None` if that time is not kept.
+    pub(crate) fn of_spell(&self, began: u64, ended: u64) -> Option<usize> {
+        let first = *self.times.first()?;
+        if began.saturating_add(AFTER_NS) < first {
+            return None;
+        }
+        let between = |from: u64, to: u64| {
+            let times = self.times.iter().enumerate();
+            times.filter_map(move |(nth, at)| (from <= *at && *at <= to).then_some(nth))
+        };
+        let marked = |nth: &usize| self.alerts.binary_search(nth).is_ok();
+        let active = || between(began, ended.max(began));
+        let near = || between(began, began.saturating_add(AFTER_NS)).next();
+        let nearest = || {
+            let times = self.times.iter().enumerate();
+            let nearest = times.min_by_key(|(_, at)| at.abs_diff(began));
+            nearest.map(|(nth, _)| nth)
+        };
+        let found = active().find(marked).or_else(|| active().next());
+        found.or_else(near).or_else(nearest)
+    }
+
+    /// When the first state was, in nanoseconds since 1970.
+    pub(crate) fn begin(&self) -> u64 {
+        self.times.first().copied().unwrap_or(0)
     }
 
     /// How long before the end the displayed state was, in nanoseconds.
@@ -187,6 +222,30 @@ mod tests {
         check(Leap::Alert, true, Ok(5));
         past.end();
         assert_eq!((past.at(), &*past.place()), (7, "state 8 of 8"));
+    }
+
+    #[test]
+    fn an_alert_leads_to_the_state_that_shows_it() {
+        let times = [10, 11, 12, 13, 20].map(|second| second * SECOND).to_vec();
+        let past = Past::new("x.tw", times, vec![2], 4);
+        let half = SECOND / 2;
+        for (began, ended, expected, why) in [
+            (
+                10 * SECOND + half,
+                14 * SECOND,
+                Some(2),
+                "it is marked there",
+            ),
+            (12 * SECOND + 1, 14 * SECOND, Some(3), "it was active"),
+            (11 * SECOND + 1, 11 * SECOND + half, Some(2), "soon after"),
+            (14 * SECOND, 14 * SECOND + 1, Some(3), "the nearest one"),
+            (17 * SECOND, 17 * SECOND + 1, Some(4), "the nearest one"),
+            (8 * SECOND, 9 * SECOND, Some(0), "just before the first one"),
+            (8 * SECOND - 1, 30 * SECOND, None, "it is not kept"),
+        ] {
+            assert_eq!(past.of_spell(began, ended), expected, "{why}");
+        }
+        assert_eq!(Past::new("x.tw", vec![], vec![], 0).of_spell(0, 1), None);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use turbowish_model::query::{Query, Rows as Asked};
 
 use super::{Overlay, PausedTask, Peer, PeerState, State, View};
+use crate::tui::record::HistoryQuery;
 use crate::tui::rows::BACKGROUND_ROWS;
 use crate::tui::{layout, record};
 
@@ -16,6 +17,8 @@ pub(crate) struct Wanted {
     pub(crate) past: Option<(usize, Query)>,
     /// With each snapshot, a request for the worst rows of its tables.
     pub(crate) survey: Option<Query>,
+    /// The history of the open record.
+    pub(crate) history: Option<HistoryQuery>,
     /// Subscription to the list of processes.
     pub(crate) listing: bool,
     /// Tasks whose pause leases are renewed.
@@ -43,6 +46,7 @@ impl State {
                 .as_ref()
                 .map(|_| survey(self.requested_window().0)),
             watch,
+            history: record::history_query(self),
             holds: self.visit.holds.clone(),
         }
     }

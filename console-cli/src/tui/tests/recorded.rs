@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use tokio::sync::mpsc::channel;
 use turbowish_model::query::{Query, RECORDED_WINDOW_NS, Rows};
+use turbowish_model::snapshot::alert::Alert;
 use turbowish_model::snapshot::{Accounting, Snapshot};
 use turbowish_recording::{Compression, Reader, Writer};
 
-use super::alerts::deadlock;
+use super::alerts::{deadlock, stall};
 use super::fixture::{
     AT, SECOND, arrives, attached, key, kv, listed, looking, press, screen, tell, with,
 };
@@ -324,4 +325,106 @@ fn a_live_process_is_rewound() {
     tell(&mut state, Message::Kept(Leap::State, Err(reason.clone())));
     assert_eq!(state.notice, Some(reason));
     assert_eq!(state.phase(), Phase::Live);
+}
+
+/// From an alert, one key leads to the state of its time: from a running process, from another
+/// state, and from the table. What is not kept is told, and the process is watched on.
+#[test]
+fn an_alert_leads_to_its_past() {
+    let over = |began_s: u64| Alert {
+        ended_unix_ns: Some(AT - (began_s - 1) * SECOND),
+        began_unix_ns: AT - began_s * SECOND,
+        held_ns: SECOND,
+        ..deadlock()
+    };
+    let kept = |first_s: u64| {
+        let times = (0..=first_s).map(|nth| AT - (first_s - nth) * SECOND);
+        Ok(Past::new(
+            "REWIND",
+            times.collect(),
+            Vec::new(),
+            first_s as usize,
+        ))
+    };
+    let way = Leap::Spell {
+        began: AT - 30 * SECOND,
+        ended: AT - 29 * SECOND,
+    };
+    for keys in ["! (", "5 ("] {
+        let mut state = attached(SMALL);
+        arrives(&mut state, with(vec![over(30)]));
+        let effect = press(&mut state, keys);
+        assert_eq!(effect, Some(Effect::Rewind(way)), "{keys}");
+        tell(&mut state, Message::Kept(way, kept(60)));
+        assert_eq!(asked(&state), Some(30));
+        arrives(&mut state, with(vec![over(30)]));
+        // From any other state, too; from its own, the key leads to the alert before.
+        press(&mut state, "]");
+        assert_eq!(asked(&state), Some(31));
+        press(&mut state, "(");
+        assert_eq!(asked(&state), Some(30));
+        press(&mut state, "(");
+        let notice = state.notice.as_deref();
+        assert_eq!(notice, Some("no alert begins before this state"));
+        assert_eq!(asked(&state), Some(30));
+    }
+    let mut state = attached(SMALL);
+    arrives(&mut state, with(vec![over(30)]));
+    press(&mut state, "! (");
+    tell(&mut state, Message::Kept(way, kept(20)));
+    let told = "the time of this alert is not kept any more: the states begin at 17:04:11";
+    assert_eq!(state.notice.as_deref(), Some(told));
+    assert!(asked(&state).is_none() && state.wanted().watch.is_some());
+    // In other views the key leads to the last alert.
+    press(&mut state, "1");
+    let effect = press(&mut state, "(");
+    assert_eq!(effect, Some(Effect::Rewind(Leap::Alert)));
+}
+
+/// The line about keys is not part of what is copied.
+#[test]
+fn the_last_line_of_an_alert_says_which_key() {
+    let mut state = attached((80, 60));
+    arrives(&mut state, with(vec![deadlock()]));
+    press(&mut state, "!");
+    let is_hint = |text: &str| text.contains("( goes to the state of that time");
+    assert!(is_hint(&screen(&state)), "{}", screen(&state));
+    let Some(Effect::Copy(text)) = press(&mut state, "y") else {
+        panic!("it is copied");
+    };
+    assert!(text.contains("DEADLOCK") && !is_hint(&text), "{text}");
+}
+
+/// A state from before the end of a stall, in which it was not noticed yet: what is known of it
+/// later is told as that, beside the rows of that state.
+#[test]
+fn an_alert_may_have_been_noticed_later() {
+    for size in [SMALL, LARGE] {
+        let mut state = attached(size);
+        arrives(&mut state, with(vec![stall(AT)]));
+        press(&mut state, "!");
+        let began = stall(AT).began_at(AT);
+        state.link.past = Some(Past::new("REWIND", vec![began, AT], Vec::new(), 0));
+        let mut before = kv();
+        before.at_unix_ns = began;
+        arrives(&mut state, before);
+        check("past_noticed_later", &state);
+        let open = state.record.as_ref().expect("a record");
+        assert_eq!(open.absent, None);
+        let mut before = kv();
+        before.at_unix_ns = began - SECOND;
+        arrives(&mut state, before);
+        assert!(
+            screen(&state).contains("it had not begun then"),
+            "{}",
+            screen(&state)
+        );
+        // After its end it is over.
+        arrives(&mut state, with(vec![stall(AT)]));
+        assert!(
+            screen(&state).contains(" RESOLVED  42.0 s ago"),
+            "{}",
+            screen(&state)
+        );
+    }
 }

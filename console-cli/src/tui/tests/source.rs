@@ -60,6 +60,7 @@ impl Stage {
             watch: Some((peer, query)),
             past: None,
             survey: self.survey.clone(),
+            history: None,
             listing: false,
             holds: Vec::new(),
         });

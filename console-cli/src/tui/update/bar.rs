@@ -35,8 +35,8 @@ pub(super) fn act(state: &mut State, action: Action, mut typed: Typed) -> Option
             }
             Err(fault) => typed.fault = Some(fault),
         },
-        Action::Up => typed.earlier(&state.visit.commands, 1),
-        Action::Down => typed.earlier(&state.visit.commands, -1),
+        Action::Up => typed.earlier(&state.visit.typed.commands, 1),
+        Action::Down => typed.earlier(&state.visit.typed.commands, -1),
         Action::Erase if typed.text.is_empty() => {
             overlay::closed(state);
             return None;
@@ -76,7 +76,7 @@ fn accept(state: &mut State, typed: Typed) -> Option<Effect> {
     // A command that opens an overlay opens it over the screen, not over this line.
     match run(state, &line) {
         Ok(effect) => {
-            typed::remember(&mut state.visit.commands, line);
+            typed::remember(&mut state.visit.typed.commands, line);
             effect
         }
         Err(fault) => {

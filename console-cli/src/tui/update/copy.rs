@@ -22,7 +22,12 @@ pub(super) fn text(state: &mut State) -> Option<Effect> {
                     .trim_end()
                     .to_owned()
             };
-            lines.iter().map(own).collect()
+            let is_hint = |line: &RichLine| line.text().starts_with(record::PAST_HINT);
+            lines
+                .iter()
+                .filter(|line| !is_hint(line))
+                .map(own)
+                .collect()
         }
         None => row(state),
     };

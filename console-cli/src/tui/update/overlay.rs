@@ -194,12 +194,12 @@ fn on_prompt(state: &mut State, action: Action, mut typed: Typed, before: String
             if typed.fault.is_some() {
                 state.overlay = Some(Overlay::Prompt { typed, before });
             } else if !typed.text.is_empty() {
-                typed::remember(&mut state.visit.filters, typed.text);
+                typed::remember(&mut state.visit.typed.filters, typed.text);
             }
             return;
         }
-        Action::Up => typed.earlier(&state.visit.filters, 1),
-        Action::Down => typed.earlier(&state.visit.filters, -1),
+        Action::Up => typed.earlier(&state.visit.typed.filters, 1),
+        Action::Down => typed.earlier(&state.visit.typed.filters, -1),
         other => bar::edit_line(&mut typed, other),
     }
     type_filter(state, typed, before);

@@ -2,8 +2,9 @@
 
 use turbowish_model::snapshot::units;
 
+use crate::detail::rich_line::Link;
 use crate::tui::message::Effect;
-use crate::tui::state::{Leap, Past, Phase, State};
+use crate::tui::state::{Leap, Past, Phase, State, View};
 
 /// That there is no other window.
 pub(super) const ONE_WINDOW: &str = "a recording has the sums of 10 s before each state only";
@@ -14,12 +15,49 @@ const LIVE: &str = "this is live: [ { ( go back";
 /// Requests another state. It is shown as soon as it arrives, although a key was pressed. From a
 /// process that is watched, a step back leads to the states that it keeps.
 pub(super) fn leap(state: &mut State, leap: Leap, forward: bool) -> Option<Effect> {
-    let Some(past) = &mut state.link.past else {
+    let leap = match (leap, forward) {
+        (Leap::Alert, false) => spell(state).unwrap_or(leap),
+        _ => leap,
+    };
+    if state.link.past.is_none() {
         return rewind(state, leap, forward);
+    }
+    go(state, leap, forward);
+    None
+}
+
+/// The way to the alert that is open or selected; `None` if its state is shown already.
+fn spell(state: &State) -> Option<Leap> {
+    let alert = match (&state.record, state.view) {
+        (Some(open), _) => open.alert()?,
+        (None, View::Alerts) => {
+            let table = state.table();
+            let link = table.link(table.selected()?)?;
+            let mut alerts = state.all_alerts().iter();
+            alerts.find(|alert| Link::alert(alert) == link)?
+        }
+        (None, _) => return None,
+    };
+    let at = state.shown.as_ref()?.at_unix_ns;
+    let began = alert.began_at(at);
+    let ended = began.saturating_add(alert.lasted_ns());
+    let past = state.link.past.as_ref();
+    let is_here = past.is_some_and(|past| past.of_spell(began, ended) == Some(past.at()));
+    (!is_here).then_some(Leap::Spell { began, ended })
+}
+
+/// Requests another state of the recording that is shown; says why not, and what was lost.
+fn go(state: &mut State, leap: Leap, forward: bool) {
+    let Some(past) = &mut state.link.past else {
+        return;
     };
     let told = past.leap(leap, forward);
-    let lost = past.lost();
+    let (lost, begin) = (past.lost(), past.begin());
     match (told, lost) {
+        (Err(reason), _) if matches!(leap, Leap::Spell { .. }) => {
+            let clock = state.now.time_of_day(begin);
+            state.notice = Some(format!("{reason}: the states begin at {clock}"));
+        }
         (Err(reason), _) => state.notice = Some(reason.to_owned()),
         (Ok(()), 0) => {}
         (Ok(()), 1) => {
@@ -33,7 +71,6 @@ pub(super) fn leap(state: &mut State, leap: Leap, forward: bool) -> Option<Effec
         }
     }
     state.pending.moved_ns = None;
-    None
 }
 
 fn rewind(state: &mut State, leap: Leap, forward: bool) -> Option<Effect> {
@@ -61,7 +98,12 @@ pub(super) fn kept(state: &mut State, way: Leap, kept: Result<Past, String>) {
             state.notice = None;
             forget_last_minute(state);
             if way != Leap::State {
-                leap(state, way, false);
+                go(state, way, false);
+            }
+            let is_missing = matches!(way, Leap::Spell { .. }) && state.notice.is_some();
+            if is_missing {
+                // There is nothing to look at: the process is watched on.
+                state.link.past = None;
             }
         }
         Err(reason) => state.notice = Some(reason),

@@ -2,9 +2,10 @@
 
 use super::{Stride, awaited, resort, stride};
 use crate::detail::rich_line::Link;
+use crate::history::SubjectHistory;
 use crate::tui::history::{History, Stop};
 use crate::tui::keys::Action;
-use crate::tui::record::{self, Record, RecordRow};
+use crate::tui::record::{self, HistoryQuery, Record, RecordRow};
 use crate::tui::round::Round;
 use crate::tui::rows::Absent;
 use crate::tui::state::{State, View};
@@ -183,7 +184,9 @@ pub(super) fn follow(state: &mut State) {
     };
     let there = open.find(&state.beside());
     let known = open.kept != RecordRow::Nothing;
-    open.absent = absence(state, &open.subject).filter(|_| !there && known);
+    let later = |alert| record::is_told_later(state, alert);
+    let is_later = open.alert().is_some_and(later);
+    open.absent = absence(state, &open.subject).filter(|_| !there && known && !is_later);
     state.record = Some(open);
     let Some(selected) = selected else { return };
     let lines = record::lines(state);
@@ -198,6 +201,20 @@ pub(super) fn follow(state: &mut State) {
     let nearest = same.min_by_key(|(at, _)| at.abs_diff(open.link));
     if let Some((at, _)) = nearest {
         open.link = at;
+    }
+}
+
+/// The history of the open record has arrived, unless another one is wanted by now.
+pub(super) fn history(
+    state: &mut State,
+    query: &HistoryQuery,
+    history: Result<Box<SubjectHistory>, String>,
+) {
+    if record::history_query(state).as_ref() != Some(query) {
+        return;
+    }
+    if let Some(open) = &mut state.record {
+        open.history = Some(history.map(|history| *history));
     }
 }
 

@@ -3,7 +3,7 @@
 
 use turbowish_model::query::{Query, Rows};
 use turbowish_model::snapshot::json;
-use turbowish_model::snapshot::{Snapshot, Table};
+use turbowish_model::snapshot::{Process, Snapshot, Table};
 
 use crate::tui::message::{Effect, File};
 use crate::tui::state::{Phase, State};
@@ -72,14 +72,18 @@ fn at_hand(state: &State) -> Option<Snapshot> {
 
 fn write(state: &State, snapshot: &Snapshot, tables: &[Table], file: Option<String>) -> Effect {
     let numbered = file.is_none();
-    let time = state.now.time_of_day(snapshot.at_unix_ns).replace(':', "");
-    let process = &snapshot.process;
-    let name = format!("{}-{}-{time}.json", plain(&process.name), process.pid);
+    let name = file_name(state, &snapshot.process, snapshot.at_unix_ns, "json");
     Effect::Write(Box::new(File {
         name: file.unwrap_or(name),
         numbered,
         text: json::document(snapshot, tables, &json::Options::default()),
     }))
+}
+
+/// `kv-4242-170431.tw`: the name of a file about a process at an instant.
+pub(super) fn file_name(state: &State, process: &Process, at_unix_ns: u64, end: &str) -> String {
+    let time = state.now.time_of_day(at_unix_ns).replace(':', "");
+    format!("{}-{}-{time}.{end}", plain(&process.name), process.pid)
 }
 
 /// A file name that is valid in any folder: a process may have any name.

@@ -6,7 +6,7 @@ use ratatui::text::Line;
 use turbowish_model::snapshot::Accounting;
 
 use super::put;
-use crate::tui::keys::{KEYS, LIVE_HINTS, PAUSE_HINT, STEP_HINT, Scope};
+use crate::tui::keys::{KEYS, LIVE_HINTS, PAUSE_HINT, RECORD_HINT, STEP_HINT, Scope};
 use crate::tui::record::RecordRow;
 use crate::tui::state::{State, View};
 use crate::tui::update;
@@ -73,12 +73,10 @@ pub(super) fn line(state: &State, width: usize) -> String {
         .filter(|hint| *hint != PAUSE_HINT || state.view == View::Tasks)
         .filter(|hint| state.link.past.is_none() || !LIVE_HINTS.contains(hint))
         .filter(|hint| state.link.past.is_some() || *hint != STEP_HINT)
-        .map(|hint| {
-            if hint == "a arm" && armed {
-                "a disarm"
-            } else {
-                hint
-            }
+        .map(|hint| match hint {
+            "a arm" if armed => "a disarm",
+            RECORD_HINT if state.visit.tape.is_some() => "R end recording",
+            hint => hint,
         })
         .collect();
     if let (Some(open), None) = (&state.record, &state.overlay) {

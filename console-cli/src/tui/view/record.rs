@@ -114,11 +114,13 @@ fn standing(state: &State, open: &Record) -> String {
     match (open.alert(), open.absent) {
         (Some(alert), _) => {
             let muted = left(alert).map_or_else(String::new, |left| mutes::word(left) + "   ");
-            let other = match alert.is_over() || open.absent.is_some() {
-                true => "resolved   n next",
-                false => "n next",
-            };
-            muted + &place.unwrap_or_else(|| other.to_owned())
+            let is_over = alert.is_over() || open.absent.is_some();
+            match (record::is_told_later(state, alert), place) {
+                (true, _) => "noticed later   n next".to_owned(),
+                (false, Some(place)) => muted + &place,
+                (false, None) if is_over => muted + "resolved   n next",
+                (false, None) => muted + "n next",
+            }
         }
         (None, Some(absent)) => format!("{}, {}", open.word(), absent.word()),
         (None, None) => place.unwrap_or_else(|| open.word().to_owned()),

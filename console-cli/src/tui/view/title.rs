@@ -10,6 +10,7 @@ use super::{put, text};
 use crate::recording::before_end;
 use crate::theme::Role;
 use crate::tui::state::{Past, PeerState, Phase, State, Window};
+use crate::tui::update;
 
 /// Columns of the name of a recording.
 const LONGEST_NAME: usize = 24;
@@ -80,6 +81,10 @@ fn process(state: &State, shown: &Snapshot, out: Left) -> Line<'static> {
             spans.push(Span::styled("DISARMED", style(Role::BadgeWarning)));
             spans.push(Span::raw(format!(" since {since}")));
         }
+    }
+    if let Some(told) = update::progress(state) {
+        spans.push(Span::raw("  "));
+        spans.push(Span::styled(told, style(Role::Warning)));
     }
     if state.size.0 >= 120 {
         spans.push(Span::raw(format!("  {} workers", shown.workers.len())));

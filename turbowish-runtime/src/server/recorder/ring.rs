@@ -4,13 +4,16 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use bytes::Bytes;
-use turbowish_recording::{ChunkKind, HEADER_BYTES, LARGEST_BODY, encode};
+use turbowish_recording::{ChunkKind, HEADER_BYTES, LARGEST_BODY, MOST_RINGS, encode};
 
 /// Memory of a chunk beside its bytes, at most: its place here, and what its parts share.
 const OVERHEAD: usize = 128;
 
 /// Bytes of a message around a chunk, at most.
 const AROUND: usize = 64;
+
+/// Chunks before the first one of a range that may have the end of a long poll: one of each thread.
+const REACH: usize = MOST_RINGS as usize;
 
 /// The latest chunks. The oldest ones give way.
 #[derive(Default)]
@@ -99,6 +102,19 @@ impl Ring {
         number(begin)..number(end)
     }
 
+    /// Numbers of the chunks of polls and events that may reach into the time from `from` to `to`.
+    /// 0 is no bound. A chunk has the time of its first poll and is added after its last one, so
+    /// the order is that of the ends: a long poll may be in one of the chunks just before.
+    pub(super) fn reaching(&self, from: u64, to: u64) -> Range<u64> {
+        let number = |at: usize| self.first + at as u64;
+        let begins = |kept: &Kept| kept.at_unix_ns >= from;
+        let begin = self.chunks.iter().position(begins);
+        let begin = begin.unwrap_or(self.chunks.len()).saturating_sub(REACH);
+        let is_in = |kept: &Kept| to == 0 || kept.at_unix_ns <= to;
+        let end = self.chunks.iter().rposition(is_in).map_or(0, |at| at + 1);
+        number(begin.min(end))..number(end)
+    }
+
     /// The first chunk of a range that is still here. The range goes on behind it.
     pub(super) fn next(&self, range: &mut Range<u64>) -> Option<Bytes> {
         range.start = range.start.max(self.first);
@@ -122,7 +138,7 @@ mod tests {
 
     use turbowish_recording::{ChunkKind, HEADER_BYTES};
 
-    use super::{OVERHEAD, Ring, chunk};
+    use super::{OVERHEAD, REACH, Ring, chunk};
 
     fn push(ring: &mut Ring, kind: ChunkKind, at: u64, length: usize) {
         let body = vec![u8::try_from(at % 251).unwrap(); length];
@@ -209,6 +225,30 @@ mod tests {
             let range: Range<u64> = ring.between(from, to);
             assert_eq!(range, expected, "{from}..={to}");
         }
+    }
+
+    /// Of polls, too, only those of the requested time are sent, and a few chunks before.
+    #[test]
+    fn chunks_of_polls_reach_into_a_range() {
+        let mut ring = Ring::new(1 << 20);
+        let first = REACH as u64;
+        (1..=10 * first).for_each(|at| push(&mut ring, ChunkKind::Polls, at, 10));
+        // A poll of the whole time, which has just ended.
+        push(&mut ring, ChunkKind::Events, 1, 10);
+        let all = 10 * first + 1;
+        for (from, to, expected) in [
+            (0, 0, 0..all),
+            (5, 0, 0..all),
+            (5 * first + 1, 0, 4 * first..all),
+            (5 * first + 1, 6 * first, 4 * first..all),
+            (u64::MAX, 0, all - first..all),
+        ] {
+            assert_eq!(ring.reaching(from, to), expected, "{from}..={to}");
+        }
+        ring = Ring::new(1 << 20);
+        (1..=10).for_each(|at| push(&mut ring, ChunkKind::Polls, at, 10));
+        assert_eq!(ring.reaching(0, 4), 0..4);
+        assert!(Ring::new(1 << 20).reaching(0, 0).is_empty());
     }
 
     #[test]

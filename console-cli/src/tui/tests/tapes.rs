@@ -1,0 +1,223 @@
+//! Recordings that the console writes: the keys, the title, and the files.
+
+use std::io::Cursor;
+use std::path::Path;
+use std::time::Duration;
+
+use tempfile::TempDir;
+use tokio::sync::mpsc::{Receiver, channel};
+use turbowish_recording::{FILE_HEADER, Reader};
+use turbowish_wire::client::Target;
+
+use super::fixture::{AT, attached, kv, looking, peer, press, screen, tell, until};
+use super::screens::{LARGE, SMALL, check};
+use super::server::{Manner, Reply, Server};
+use crate::history::HistorySubject;
+use crate::history::tests::{POOL, recording};
+use crate::recording::Recording;
+use crate::tui::message::{Effect, Message};
+use crate::tui::record::HistoryQuery;
+use crate::tui::source::{Envelope, Source};
+use crate::tui::state::{Past, Peer, PeerState, State, Wanted};
+
+fn message(state: &State) -> String {
+    screen(state).lines().nth(1).unwrap_or_default().to_owned()
+}
+
+#[test]
+fn keys_begin_and_end_them() {
+    let mut state = attached(SMALL);
+    let name = "kv-4242-170431.tw".to_owned();
+    let effect = press(&mut state, "P");
+    assert_eq!(effect, Some(Effect::Snapshot(peer(4242), name.clone())));
+    assert_eq!(message(&state), "! reading what the process keeps ...");
+    let effect = press(&mut state, "R");
+    assert_eq!(effect, Some(Effect::Record(peer(4242), name)));
+    tell(&mut state, Message::Taped(3_400_000));
+    until(&mut state, 62);
+    let title = |state: &State| screen(state).lines().next().unwrap_or_default().to_owned();
+    assert!(
+        title(&state).contains("  REC 1m02s 3.2MiB"),
+        "{}",
+        title(&state)
+    );
+    // Whatever is shown meanwhile, the same key ends it.
+    assert_eq!(press(&mut state, "2 Enter R"), Some(Effect::EndRecord));
+    let told = "kv-4242-170431.tw: 62 states, 3.2MiB, 0 lost";
+    tell(&mut state, Message::TapeEnded(Ok(told.to_owned())));
+    assert_eq!(message(&state), format!(" {told}"));
+    assert!(!title(&state).contains("REC"));
+    press(&mut state, "R");
+    let reason = "cannot write kv-4242-170431.tw: no space left on device";
+    tell(&mut state, Message::TapeEnded(Err(reason.to_owned())));
+    assert_eq!(message(&state), format!("! {reason}"));
+    assert!(!title(&state).contains("REC"));
+}
+
+#[test]
+fn screens() {
+    for size in [SMALL, LARGE] {
+        let mut state = attached(size);
+        press(&mut state, "R");
+        tell(&mut state, Message::Taped(3_400_000));
+        until(&mut state, 2);
+        check("taping", &state);
+    }
+}
+
+#[test]
+fn what_has_no_process_says_so() {
+    let check = |state: &mut State, expected: [&str; 2]| {
+        for (key, expected) in ["P", "R"].into_iter().zip(expected) {
+            assert_eq!(press(state, key), None);
+            assert_eq!(message(state), expected);
+        }
+    };
+    let mut state = looking(SMALL);
+    state.link.past = Some(Past::new("x.tw", vec![AT], Vec::new(), 0));
+    tell(&mut state, Message::Snapshot(Box::new(kv())));
+    let files = [
+        "! this is a recording already; P writes what a process keeps",
+        "! this is a recording already; R records a process",
+    ];
+    check(&mut state, files);
+    let mut state = attached(SMALL);
+    let fate = PeerState::Ended { unix_ns: AT };
+    tell(&mut state, Message::Silent { tries: 1, fate });
+    let ended = "! the process has ended; turbowish recover makes a file of what it has left";
+    check(&mut state, [ended; 2]);
+    // The past of a process that runs is no file.
+    let mut state = attached(SMALL);
+    state.link.past = Some(Past::new("REWIND", vec![AT], Vec::new(), 0));
+    assert!(press(&mut state, "P").is_some() && press(&mut state, "R").is_some());
+}
+
+/// A process that keeps a recording, and a source.
+struct Stage {
+    folder: TempDir,
+    server: Server,
+    source: Source,
+    inbox: Receiver<Envelope>,
+}
+
+impl Stage {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let chunks = recording().split_off(FILE_HEADER.len()).leak();
+        let socket = folder.path().join("kv.sock");
+        let (sender, inbox) = channel(64);
+        Self {
+            server: Server::start(socket, kv(), Manner::Keeps(chunks)),
+            folder,
+            source: Source::new(sender, Duration::from_millis(100), None),
+            inbox,
+        }
+    }
+
+    fn peer(&self) -> Peer {
+        let target = Target::Socket(self.folder.path().join("kv.sock"));
+        Peer { pid: None, target }
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.folder.path().join(name).display().to_string()
+    }
+
+    async fn next(&mut self) -> Message {
+        self.inbox.recv().await.expect("it answers").message
+    }
+}
+
+fn states(path: &str) -> usize {
+    let bytes = std::fs::read(path).expect("a file");
+    let reader = Reader::open(Cursor::new(bytes)).expect("a recording");
+    assert!(reader.damage().is_none());
+    reader.states().len()
+}
+
+/// The file is a recording of all that the process keeps, and none is ever overwritten.
+#[tokio::test]
+async fn what_a_process_keeps_is_written() {
+    let mut stage = Stage::new();
+    for name in ["a.tw", "a-2.tw"] {
+        stage.source.snapshot(stage.peer(), stage.path("a.tw"));
+        let Message::Written(Ok(told)) = stage.next().await else {
+            panic!("it is written");
+        };
+        let path = stage.path(name);
+        let length = Path::new(&path).metadata().expect("a file").len();
+        assert_eq!(length, recording().len() as u64);
+        let expected = format!("{path}: 2 states in 0, {length}B; turbowish top {path}");
+        assert_eq!(told, expected);
+        assert!(Recording::open(&path).is_ok());
+    }
+    assert_eq!(stage.server.asked(), [(0, 0); 2]);
+    stage.source.snapshot(stage.peer(), stage.path("no/a.tw"));
+    let Message::Written(Err(told)) = stage.next().await else {
+        panic!("there is no folder");
+    };
+    assert!(told.starts_with("not written: "), "{told}");
+}
+
+/// Whatever ends a recording, its file is whole.
+#[tokio::test]
+async fn states_are_recorded_until_something_ends_it() {
+    let told = |count: usize, told: &str| {
+        assert!(told.contains(&format!(".tw: {count} states, ")), "{told}");
+    };
+    for (name, ends) in [("a.tw", "key"), ("b.tw", "exit"), ("c.tw", "process")] {
+        let mut stage = Stage::new();
+        stage.source.record(stage.peer(), stage.path(name));
+        for _ in 0..2 {
+            stage.server.send(Reply::Snapshot);
+            assert!(matches!(stage.next().await, Message::Taped(1_000..)));
+        }
+        if ends == "exit" {
+            let ended = stage.source.settle_record().await.expect("it runs");
+            told(2, &ended.expect("a file"));
+        } else {
+            match ends {
+                "key" => stage.source.end_record(),
+                _ => stage.server.send(Reply::End),
+            }
+            let Message::TapeEnded(Ok(ended)) = stage.next().await else {
+                panic!("it ends");
+            };
+            assert_eq!(ended.contains("kv 4242 has ended; "), ends == "process");
+            told(2, &ended);
+            // It was told: there is nothing to say on exit.
+            assert!(stage.source.settle_record().await.is_none());
+        }
+        assert_eq!(states(&stage.path(name)), 2);
+    }
+}
+
+/// Of a process that is watched, only the last seconds are requested for the history of a record.
+#[tokio::test]
+async fn histories_of_a_process_are_of_its_last_seconds() {
+    let mut stage = Stage::new();
+    stage.source.follow(Wanted {
+        history: Some(HistoryQuery {
+            subject: HistorySubject::Resource(POOL),
+            peer: Some(stage.peer()),
+            range: None,
+        }),
+        ..Wanted::default()
+    });
+    let Message::History(_, Ok(found)) = stage.next().await else {
+        panic!("it answers");
+    };
+    // It is told from when to when; what the process sends of another time is not shown.
+    assert!(found.found.lines.is_empty());
+    let asked = stage.server.asked();
+    let [(from, 0), (before, to)] = asked[..] else {
+        panic!("{asked:?}");
+    };
+    assert_eq!(from, to);
+    let second = 1_000_000_000;
+    assert_eq!(to - before, 8 * second);
+    assert_eq!(
+        (found.range.from, found.range.to - from),
+        (before, 2 * second)
+    );
+}
