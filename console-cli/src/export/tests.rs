@@ -82,7 +82,7 @@ fn names() -> (Vec<u8>, [u32; 2], u32) {
     proc(TICK, "app::tick", "src/tick.rs", 1, [(2, 5, "sleep(MS)")]);
     names.thread(0, "main");
     names.thread(1, "worker");
-    let place = ("cache \"miss\"", "src/handle.rs", 9);
+    let place = ("cache \"miss\" \\ µ", "src/handle.rs", 9);
     names.event(MISS, place, &["key", "int", "key"]);
     names.paths(&table, table.added(0));
     names.chains(&chains, chains.added(0));
