@@ -221,7 +221,7 @@ impl Streams<'_> {
             self.totals.events += stream.stream.events();
         }
         let (events, left_out) = self.process.end(self.folder)?;
-        self.totals.streams = self.threads.len() + 1;
+        self.totals.streams = self.threads.len() + usize::from(events > 0);
         self.totals.events += events;
         self.totals.left_out = left_out;
         Ok(std::mem::take(&mut self.names))

@@ -34,7 +34,8 @@ pub(crate) fn write<R: Read + Seek>(
             FoldedTime::Waiting => times.waiting_ns,
         };
         if ns > 0 {
-            *lines.entry(joined(&stack.frames(labels))).or_default() += ns;
+            let sum = lines.entry(joined(&stack.frames(labels))).or_default();
+            *sum = sum.saturating_add(ns);
         }
     }
     for (stack, ns) in lines {

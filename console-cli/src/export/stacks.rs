@@ -34,11 +34,16 @@ pub(super) struct StackTimes {
 }
 
 impl AddAssign for StackTimes {
+    /// A damaged recording may have any numbers.
     fn add_assign(&mut self, other: Self) {
-        self.polls += other.polls;
-        self.running_ns += other.running_ns;
-        self.ready_ns += other.ready_ns;
-        self.waiting_ns += other.waiting_ns;
+        for (sum, more) in [
+            (&mut self.polls, other.polls),
+            (&mut self.running_ns, other.running_ns),
+            (&mut self.ready_ns, other.ready_ns),
+            (&mut self.waiting_ns, other.waiting_ns),
+        ] {
+            *sum = sum.saturating_add(more);
+        }
     }
 }
 

@@ -13,9 +13,10 @@ use turbowish_recording::{
     ResourceSpan, ThreadEvent, ThreadEventKind, WakeupEvent, WokenBy, Writer,
 };
 
+use super::ctf::folder::TraceFolder;
 use super::folded::{self, FoldedTime};
 use super::timeline::{Step, Totals};
-use super::{ExportError, ExportRange, Labels, Survey, Timeline, chrome};
+use super::{ExportError, ExportRange, Labels, Survey, Timeline, chrome, ctf, perfetto, pprof};
 
 pub(super) type Bytes = Cursor<Vec<u8>>;
 
@@ -81,7 +82,7 @@ fn names() -> (Vec<u8>, [u32; 2], u32) {
     proc(TICK, "app::tick", "src/tick.rs", 1, [(2, 5, "sleep(MS)")]);
     names.thread(0, "main");
     names.thread(1, "worker");
-    let place = ("cache \"miss\"", "src/handle.rs", 9);
+    let place = ("cache \"miss\" \\ µ", "src/handle.rs", 9);
     names.event(MISS, place, &["key", "int", "key"]);
     names.paths(&table, table.added(0));
     names.chains(&chains, chains.added(0));
@@ -374,6 +375,61 @@ fn folded_stacks_have_the_time_of_polls_by_path_and_that_of_waits_by_await_point
         folded(FoldedTime::Waiting),
         "app::serve;app::handle;src/handle.rs:7 users.lock() 3000\n"
     );
+}
+
+/// The CRC of a chunk says nothing about the one who wrote it.
+#[test]
+fn any_numbers_are_exported() {
+    const MOST: u64 = u64::MAX;
+    let any = PollEvent {
+        start_unix_ns: MOST - 9,
+        hold_ns: 5,
+        task: MOST,
+        path: u32::MAX,
+        chain: u32::MAX,
+        outcome: PollOutcome::Pending,
+        wakeup: woken(MOST, WokenBy::Thread(u32::MAX)),
+    };
+    let last = PollEvent {
+        start_unix_ns: MOST - 2,
+        hold_ns: MOST,
+        wakeup: woken(MOST, WokenBy::Task(MOST)),
+        ..any
+    };
+    let span = ResourceSpan {
+        resource: MOST,
+        duration_ns: MOST,
+        role: Role::Send,
+        amount: u32::MAX,
+    };
+    let ends = [
+        ThreadEventKind::Held(span),
+        ThreadEventKind::User {
+            site: u32::MAX,
+            values: [i64::MIN; 4],
+        },
+    ];
+    let mut writer = Writer::begin(Vec::new(), Compression::None).unwrap();
+    for thread in [0, u32::MAX] {
+        let mut polls = PollEncoder::begin(0, thread, 0, MOST / 2);
+        [any, any, last].iter().for_each(|poll| polls.push(poll));
+        writer.body(ChunkKind::Polls, 0, &polls.end()).unwrap();
+        let mut events = EventEncoder::begin(MOST, thread, MOST / 4);
+        ends.iter()
+            .for_each(|kind| events.push(&event(7, MOST, *kind)));
+        writer.body(ChunkKind::Events, MOST, &events.end()).unwrap();
+    }
+    let (mut timeline, labels) = timeline_of(writer.end().unwrap());
+    let folder = tempfile::tempdir().unwrap();
+    let trace = TraceFolder::create(&folder.path().join("x"), false).unwrap();
+    let mut out = Vec::new();
+    chrome::write(&mut timeline, &labels, &mut out).unwrap();
+    folded::write(&mut timeline, &labels, FoldedTime::Polls, &mut out).unwrap();
+    folded::write(&mut timeline, &labels, FoldedTime::Waiting, &mut out).unwrap();
+    pprof::write(&mut timeline, &labels, &mut out).unwrap();
+    perfetto::write(&mut timeline, &labels, &mut out).unwrap();
+    let (totals, _) = ctf::write(&mut timeline, &labels, &trace).unwrap();
+    assert_eq!((totals.polls, totals.lost_events), (6, MOST / 4 * 2));
 }
 
 /// Other programs read what is made of this file: see `.ci/exports`.

@@ -73,7 +73,9 @@ impl NameNumbers {
     }
 
     /// What the metadata has to say.
-    pub(super) fn of(self, labels: &Labels, uuid: [u8; 16]) -> TraceNames {
+    pub(super) fn of(mut self, labels: &Labels, uuid: [u8; 16]) -> TraceNames {
+        // Readers refuse a type of numbers with names that has no name.
+        self.function(labels, u32::MAX);
         let mut awaits = vec![String::new(); self.awaits.len() + 1];
         for (name, number) in self.awaits {
             awaits[number as usize] = name;

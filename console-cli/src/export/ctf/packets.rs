@@ -109,7 +109,7 @@ impl PacketStream {
 
     /// Ends the packet after the last loss in it.
     pub(super) fn end_loss(&mut self, folder: &TraceFolder, at: u64, lost: u64) -> io::Result<()> {
-        self.discarded += lost;
+        self.discarded = self.discarded.saturating_add(lost);
         self.losses = self.losses.saturating_sub(1);
         if let Some((_, last)) = &mut self.open {
             *last = at.max(*last);
@@ -122,7 +122,7 @@ impl PacketStream {
 
     /// Ends the stream. Of events that were left out, it is not known when they were.
     pub(super) fn end(&mut self, folder: &TraceFolder, left_out: u64) -> io::Result<()> {
-        self.discarded += left_out;
+        self.discarded = self.discarded.saturating_add(left_out);
         self.close(folder)
     }
 

@@ -1,9 +1,13 @@
 //! What a reader of CTF finds in the trace of the small recording.
 
 use std::fs;
+use std::io::Cursor;
 use std::path::Path;
 
-use super::super::tests::{bytes_with_events, timeline_of};
+use turbowish_recording::Reader;
+
+use super::super::tests::{AT, bytes_with_events, timeline_of};
+use super::super::{ExportRange, Survey};
 use super::folder::TraceFolder;
 use super::packets::{PacketStream, StreamId};
 use super::{Totals, TraceTotals, write};
@@ -136,6 +140,22 @@ fn a_trace_has_all_events_in_whole_packets_and_says_what_is_lost() {
     insta::assert_snapshot!("ctf", streams.join("\n\n"));
     let metadata = fs::read_to_string(path.join("metadata")).unwrap();
     insta::assert_snapshot!("metadata", metadata);
+}
+
+/// Readers refuse a type of numbers with names that has no name.
+#[test]
+fn a_trace_without_polls_is_one_too() {
+    let bytes = Cursor::new(bytes_with_events());
+    let survey = Survey::of(Reader::open(bytes).unwrap()).unwrap();
+    let (from, to) = (AT + 300_000_000, AT + 400_000_000);
+    let (mut timeline, labels) = survey.timeline(ExportRange { from, to }).unwrap();
+    let parent = tempfile::tempdir().unwrap();
+    let path = parent.path().join("x.ctf");
+    let folder = TraceFolder::create(&path, false).unwrap();
+    let (totals, trace) = write(&mut timeline, &labels, &folder).unwrap();
+    assert_eq!((totals.polls, trace.events, trace.streams), (0, 1, 1));
+    let metadata = fs::read_to_string(path.join("metadata")).unwrap();
+    assert!(!metadata.contains("{\n}"), "{metadata}");
 }
 
 #[test]

@@ -27,7 +27,8 @@ fn worst<R: Read + Seek>(timeline: &mut Timeline<R>) -> Result<Vec<u64>, ExportE
             && poll.task != 0
         {
             let ready = poll.wakeup.map_or(0, |wakeup| wakeup.latency_ns);
-            *times.entry(poll.task).or_default() += poll.hold_ns.saturating_add(ready);
+            let time = times.entry(poll.task).or_default();
+            *time = time.saturating_add(poll.hold_ns.saturating_add(ready));
         }
         Ok(())
     })?;
