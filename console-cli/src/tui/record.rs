@@ -6,6 +6,7 @@ mod history;
 use turbowish_model::query::{Query, Rows};
 use turbowish_model::snapshot::alert::Alert;
 use turbowish_model::snapshot::json;
+use turbowish_model::snapshot::units;
 use turbowish_model::snapshot::{Page, Place, ProcRow, ResourceRow, Snapshot, Table, TaskRow};
 
 pub(crate) use self::history::{HistoryQuery, query as history_query};
@@ -30,6 +31,8 @@ pub(crate) struct Record {
     pub(crate) subject: Link,
     /// The last received row of the subject.
     pub(crate) kept: RecordRow,
+    /// When that row was read, in nanoseconds since 1970.
+    pub(crate) kept_unix_ns: u64,
     /// Set if the subject is not part of the last snapshot.
     pub(crate) absent: Option<Absent>,
     /// Index of the selected link.
@@ -69,6 +72,7 @@ impl Record {
         Self {
             subject,
             kept: RecordRow::Nothing,
+            kept_unix_ns: 0,
             absent: None,
             link: 0,
             scroll: 0,
@@ -245,6 +249,7 @@ impl Record {
             _ => {}
         }
         self.kept = kept;
+        self.kept_unix_ns = beside.at_unix_ns;
         true
     }
 }
@@ -259,11 +264,15 @@ pub(crate) fn lines(state: &State) -> Vec<RichLine> {
 
 /// The lines of a record, wrapped at `room` columns of the terminal.
 pub(crate) fn wrapped_lines(state: &State, open: &Record, room: usize) -> Vec<RichLine> {
-    let beside = DetailContext {
+    let mut beside = DetailContext {
         // The first column is reserved for the mark.
         room: Some(room.saturating_sub(1)),
         ..state.beside()
     };
+    if open.absent.is_some() {
+        // Its durations are those of then.
+        beside.at_unix_ns = open.kept_unix_ns;
+    }
     let source = open.source.as_ref().map_or(&[][..], |(_, lines)| lines);
     let own = match &open.kept {
         RecordRow::Alert(alert) => return alert_lines(state, alert, source, room),
@@ -274,9 +283,17 @@ pub(crate) fn wrapped_lines(state: &State, open: &Record, room: usize) -> Vec<Ri
     };
     // The first column is free for the mark of the selected line.
     let wrapped = |line: RichLine| RichLine::from(" ").join(line).wrapped(room);
-    let mut lines: Vec<RichLine> = own.into_iter().flat_map(wrapped).collect();
+    let own = seen_last(state, open).into_iter().chain(own);
+    let mut lines: Vec<RichLine> = own.flat_map(wrapped).collect();
     lines.extend(history::lines(state, open, room));
     lines
+}
+
+/// `ended; as last seen at 16:05:51:`, above what is not now.
+fn seen_last(state: &State, open: &Record) -> Option<RichLine> {
+    let absent = open.absent.filter(|_| open.kept != RecordRow::Nothing)?;
+    let at = units::time_of_day(open.kept_unix_ns, state.now.utc_offset_s);
+    Some(format!("{}; as last seen at {at}:", absent.word()).into())
 }
 
 /// Inserts the source after that many lines; at the end, with a separator before it.

@@ -299,9 +299,19 @@ impl State {
 
     /// The context of cells, in addition to their row.
     pub(crate) fn context(&self) -> Context {
-        self.shown
-            .as_ref()
-            .map_or_else(Context::default, Context::of)
+        match (&self.shown, self.visit.rows) {
+            (Some(shown), Context { at_unix_ns: 0, .. }) => Context::of(shown),
+            (Some(_), rows) => rows,
+            (None, _) => Context::default(),
+        }
+    }
+
+    /// When the rows of the tables were read, if the header is of a later instant: a record was
+    /// open.
+    pub(crate) fn rows_are_of(&self) -> Option<u64> {
+        let at = self.visit.rows.at_unix_ns;
+        let shown = self.shown.as_ref()?;
+        (at != 0 && at != shown.at_unix_ns && self.record.is_none()).then_some(at)
     }
 
     /// The format of cells.
@@ -349,7 +359,7 @@ impl State {
 
     /// The rows available for a record: those that arrived for it, else those of the tables.
     pub(crate) fn beside(&self) -> DetailContext<'_> {
-        let window_ns = self.context().window_ns;
+        let window_ns = self.shown.as_ref().map_or(0, |shown| shown.window_ns);
         // The first column is reserved for the mark.
         let room = Some(usize::from(self.size.0).saturating_sub(1));
         let alerts = self.all_alerts();

@@ -4,7 +4,7 @@
 use std::mem::take;
 
 use turbowish_model::snapshot::alert::Alert;
-use turbowish_model::snapshot::column;
+use turbowish_model::snapshot::column::{self, Context};
 use turbowish_model::snapshot::minute::LastMinute;
 use turbowish_model::snapshot::units::Micro;
 use turbowish_model::snapshot::{Accounting, Snapshot};
@@ -126,6 +126,7 @@ fn show(state: &mut State, mut snapshot: Snapshot) {
         state.shown = Some(snapshot);
     } else {
         state.visit.survey = None;
+        state.visit.rows = Context::of(&snapshot);
         // A row must not move away from under the cursor of a user who is about to press Enter.
         let steady = !is_past(state, state.pending.moved_ns, STEADY_NS);
         let alerts = snapshot.alerts.clone();
@@ -212,6 +213,7 @@ pub(super) fn attach(state: &mut State, peer: Peer) {
     let lasts = |open: &Record| matches!(open.subject, Link::Proc(_));
     state.record = state.record.take().filter(lasts);
     state.visit.near = None;
+    state.visit.rows = Context::default();
     state.visit.survey = None;
     state.visit.round = None;
     state.visit.lengths.clear();

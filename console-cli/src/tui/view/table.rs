@@ -61,6 +61,10 @@ fn out_of_sight(state: &State, above: usize, end: usize) -> String {
     if state.view == View::Alerts && forgotten > 0 {
         words.push(format!("{} more are forgotten", units::count(forgotten)));
     }
+    if let Some(at) = state.rows_are_of() {
+        let at = units::time_of_day(at, state.now.utc_offset_s);
+        words.push(format!("the rows are of {at}"));
+    }
     if words.is_empty() {
         String::new()
     } else {
@@ -151,7 +155,8 @@ fn line(state: &State, columns: &[Placed], row: usize, selected: bool) -> Line<'
 fn values_are_old(state: &State) -> bool {
     let shown = state.shown.as_ref();
     let disarmed = shown.is_some_and(|shown| shown.process.accounting == Accounting::Disarmed);
-    disarmed || matches!(state.phase(), Phase::Stale { .. } | Phase::Gone { .. })
+    let is_silent = matches!(state.phase(), Phase::Stale { .. } | Phase::Gone { .. });
+    disarmed || is_silent || state.rows_are_of().is_some()
 }
 
 fn role(column: &Placed, value: &Value<'_>) -> Role {
