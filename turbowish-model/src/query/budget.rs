@@ -35,7 +35,7 @@ pub enum Overrun {
     Steps(u64),
     /// It took more than this many nanoseconds of processor time.
     Time(u64),
-    /// Its answer was not there so many nanoseconds after the request.
+    /// It took more than this many nanoseconds, most of them without a processor.
     Late(u64),
     /// No client waits for it any more.
     Abandoned,
@@ -118,7 +118,7 @@ impl fmt::Display for Overrun {
             }
             Self::Late(ns) => {
                 let time = units::window(*ns, units::Micro::default());
-                write!(f, "the {time} that a query may wait")
+                write!(f, "{time} of a busy machine")
             }
             Self::Abandoned => f.write_str("the client's waiting time"),
         }
@@ -164,6 +164,6 @@ mod tests {
         let time = Overrun::Time(10_000_000_000);
         assert_eq!(time.to_string(), "10 s of processor time");
         let late = Overrun::Late(8_000_000_000);
-        assert_eq!(late.to_string(), "the 8.0 s that a query may wait");
+        assert_eq!(late.to_string(), "8 s of a busy machine");
     }
 }

@@ -34,7 +34,8 @@ impl Series {
         match self {
             Self::Busy => {
                 let busy = shown.workers.iter().map(|worker| worker.busy_ns);
-                Some(units::ppb(busy.sum(), shown.window_ns))
+                let busy = busy.fold(0, u64::saturating_add);
+                Some(units::ppb(busy, shown.window_ns))
             }
             Self::Tasks => Some(report::covered(shown)),
             Self::Ready => latency.percentile(Percentile::whole(99)),
@@ -77,22 +78,30 @@ impl LastMinute {
         }
     }
 
-    /// Notes the numbers of a snapshot. A cell has the largest one: a short peak must not vanish.
-    pub fn note(&mut self, shown: &Snapshot) {
-        if shown.process.accounting == Accounting::Disarmed {
-            return;
-        }
-        let newest = shown.process.uptime_ns / CELL_NS;
-        if newest < self.newest {
-            // Another process, or one that was started again.
-            *self = Self::default();
-        }
+    /// The numbers of a snapshot, in one cell. None if accounting is disarmed.
+    #[must_use]
+    pub fn of_one(shown: &Snapshot) -> Self {
         let mut noted = Self {
-            newest,
+            newest: shown.process.uptime_ns / CELL_NS,
             ..Self::default()
         };
-        for series in Series::ALL {
-            *noted.series_mut(series) = vec![series.of(shown).unwrap_or(0)];
+        if shown.process.accounting != Accounting::Disarmed {
+            for series in Series::ALL {
+                *noted.series_mut(series) = vec![series.of(shown).unwrap_or(0)];
+            }
+        }
+        noted
+    }
+
+    /// Notes the numbers of a snapshot. A cell has the largest one: a short peak must not vanish.
+    /// One that is younger is of another process, or of one that was started again.
+    pub fn note(&mut self, shown: &Snapshot) {
+        let noted = Self::of_one(shown);
+        if noted.busy.is_empty() {
+            return;
+        }
+        if noted.newest < self.newest {
+            *self = Self::default();
         }
         self.join(&noted);
     }
@@ -115,7 +124,8 @@ impl LastMinute {
     fn at(&self, series: Series, number: u64) -> Option<u64> {
         let ago = usize::try_from(self.newest.checked_sub(number)?).ok()?;
         let cells = self.series(series);
-        cells.len().checked_sub(ago + 1).map(|at| cells[at])
+        let at = cells.len().checked_sub(ago.checked_add(1)?)?;
+        cells.get(at).copied()
     }
 
     /// The last minute of a series before that age of the process, oldest first, in `count` cells.
@@ -140,6 +150,7 @@ impl LastMinute {
 #[cfg(test)]
 mod tests {
     use super::{Accounting, CELLS, LastMinute, SECOND, Series, Snapshot};
+    use crate::snapshot::Worker;
 
     /// So many tasks wait at that second of the process's life.
     fn at(second: u64, tasks: u64) -> Snapshot {
@@ -221,5 +232,32 @@ mod tests {
         let tasks = short.of(Series::Tasks, 303 * SECOND, CELLS);
         assert_eq!(tasks[..3], [31, 32, 33]);
         assert_eq!(tasks[CELLS - 2..], [49, 0]);
+    }
+
+    #[test]
+    fn what_a_peer_says_of_another_age_is_nothing() {
+        for newest in [0, 3, u64::MAX - 1, u64::MAX] {
+            let mut minute = LastMinute {
+                newest,
+                tasks: (1..=CELLS as u64).collect(),
+                ..LastMinute::default()
+            };
+            let other = minute.clone();
+            for seconds in [0, 59, 700, u64::MAX / SECOND] {
+                minute.join(&other);
+                let cells = minute.of(Series::Tasks, seconds * SECOND, CELLS);
+                assert_eq!(cells.len(), CELLS);
+            }
+        }
+        let mut shown = at(3, 1);
+        shown.workers = [u64::MAX; 2].map(busy_for).to_vec();
+        LastMinute::default().note(&shown);
+    }
+
+    fn busy_for(busy_ns: u64) -> Worker {
+        Worker {
+            busy_ns,
+            ..Worker::default()
+        }
     }
 }

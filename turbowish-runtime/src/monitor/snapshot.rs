@@ -3,6 +3,7 @@
 use turbowish_model::collect::assemble::{Assembly, Names};
 use turbowish_model::collect::history::{Totals, Trend};
 use turbowish_model::query::{Budget, Query, QueryError, RECORDED_WINDOW_NS, Selection};
+use turbowish_model::snapshot::minute::LastMinute;
 use turbowish_model::snapshot::{Accounting, Lost, Polling, Process, Snapshot, Worker};
 
 use super::claims::Claims;
@@ -126,8 +127,9 @@ impl Monitor {
     /// Adds the last minute. It has the numbers of states, and of what consoles ask in their place.
     fn follow_minute(&self, snapshot: &mut Snapshot, query: &Query) {
         let mut minute = lock(&self.minute);
-        if query.window_ns.is_none_or(|ns| ns == RECORDED_WINDOW_NS) {
-            minute.note(snapshot);
+        if query.window_ns == Some(RECORDED_WINDOW_NS) {
+            // Another query may have noted a later instant in the meantime.
+            minute.join(&LastMinute::of_one(snapshot));
         }
         snapshot.minute = minute.clone();
     }

@@ -23,8 +23,8 @@ use super::worker::Worker;
 /// waits.
 const MAX_TIME: Duration = Duration::from_secs(5);
 
-/// Maximum time from a request to the end of its filters: a console waits two seconds longer. On a
-/// busy machine it passes before [`MAX_TIME`].
+/// Maximum time from the start of a query to the end of its filters: a console waits two seconds
+/// longer. On a busy machine it passes before [`MAX_TIME`].
 const MAX_WAIT: Duration = Duration::from_secs(8);
 
 /// A snapshot in the making. Dropping this abandons it.
@@ -64,14 +64,13 @@ impl Asked {
     /// Makes the snapshot once there is room for it.
     pub(super) async fn answer(self, worker: Worker) -> Result<Made, Status> {
         let abandoned = Abandoned::default();
-        let requested = Instant::now();
         loop {
             self.account.room().await;
             let (tell, told) = oneshot::channel();
             let (asked, is_abandoned) = (self.clone(), abandoned.0.clone());
             let job = move || {
                 // Fails if the client has gone in the meantime.
-                drop(tell.send(asked.make(&is_abandoned, requested)));
+                drop(tell.send(asked.make(&is_abandoned)));
             };
             worker.push(Box::new(job)).map_err(|fault| {
                 let text = format!("no thread is available to answer: {fault}");
@@ -87,7 +86,7 @@ impl Asked {
     }
 
     /// `None` if there is no room for it now.
-    fn make(&self, abandoned: &AtomicBool, requested: Instant) -> Option<Result<Made, Status>> {
+    fn make(&self, abandoned: &AtomicBool) -> Option<Result<Made, Status>> {
         let is_abandoned = || abandoned.load(Ordering::Relaxed);
         if is_abandoned() {
             return Some(Err(Status::new(Code::Cancelled, "nobody waits for it")));
@@ -95,13 +94,13 @@ impl Asked {
         if !self.account.has_room() {
             return None;
         }
-        let begun = self.source.used();
+        let (begun, started) = (self.source.used(), Instant::now());
         let took = || self.source.used().saturating_sub(begun);
         let ns = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
         let look = || match () {
             () if is_abandoned() => Some(Overrun::Abandoned),
             () if took() > MAX_TIME => Some(Overrun::Time(ns(MAX_TIME))),
-            () if requested.elapsed() > MAX_WAIT => Some(Overrun::Late(ns(MAX_WAIT))),
+            () if started.elapsed() > MAX_WAIT => Some(Overrun::Late(ns(MAX_WAIT))),
             () => None,
         };
         let budget = Budget::new(MAX_STEPS, &look);

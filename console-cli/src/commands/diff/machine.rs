@@ -57,7 +57,14 @@ impl MachineGrowth {
             return Self::NONE;
         }
         growths.sort_by(f64::total_cmp);
-        let all = growths[growths.len() / 2];
+        // Of the two in the middle, that which excuses less.
+        let middle = [(growths.len() - 1) / 2, growths.len() / 2];
+        let [low, high] = middle.map(|at| growths[at]);
+        let all = if low.ln().abs() < high.ln().abs() {
+            low
+        } else {
+            high
+        };
         let most = 1.0 + most.0 as f64 / 1e9;
         Self {
             all,
@@ -131,6 +138,9 @@ mod tests {
         // Two of five are slower for another reason.
         check(&[1.0, 1.0, 2.0, 1.5, 1.0], 1.0, 1.0);
         check(&[0.8, 0.8, 0.8, 0.9, 1.0], 0.8, 0.8);
+        // Half of them is not most.
+        check(&[1.0, 1.0, 1.0, 1.5, 1.5, 1.5], 1.0, 1.0);
+        check(&[0.7, 0.7, 0.7, 1.0, 1.0, 1.0], 1.0, 1.0);
         // A build without optimization is no slow machine.
         check(&[9.0, 10.0, 11.0, 10.0, 10.0], 10.0, 1.5);
         // Too few to share anything.

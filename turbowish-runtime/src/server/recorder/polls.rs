@@ -32,6 +32,8 @@ pub(super) struct KeptPolls {
 struct Names {
     at_unix_ns: u64,
     body: Vec<u8>,
+    /// The chunk, once it was asked for; until another name comes.
+    chunk: Option<Bytes>,
 }
 
 impl KeptPolls {
@@ -45,10 +47,11 @@ impl KeptPolls {
 
     /// All names, as a chunk; `None` if there are none.
     pub(super) fn names(&self) -> Option<Bytes> {
-        let names = lock(&self.names);
-        (!names.body.is_empty())
-            .then(|| chunk(ChunkKind::Names, names.at_unix_ns, 0, &names.body))
-            .flatten()
+        let mut names = lock(&self.names);
+        if names.chunk.is_none() && !names.body.is_empty() {
+            names.chunk = chunk(ChunkKind::Names, names.at_unix_ns, 0, &names.body);
+        }
+        names.chunk.clone()
     }
 }
 
@@ -119,6 +122,7 @@ impl Recorder {
         let (at_unix_ns, len) = {
             let mut names = lock(&self.polls.names);
             names.body.extend_from_slice(new);
+            names.chunk = None;
             names.at_unix_ns = first.map_or_else(unix_ns, |first| first.at_unix_ns);
             (names.at_unix_ns, names.body.len() + HEADER_BYTES)
         };
