@@ -299,7 +299,7 @@ impl State {
 
     /// The context of cells, in addition to their row.
     pub(crate) fn context(&self) -> Context {
-        match (&self.shown, self.visit.rows) {
+        match (&self.shown, self.tables.read) {
             (Some(shown), Context { at_unix_ns: 0, .. }) => Context::of(shown),
             (Some(_), rows) => rows,
             (None, _) => Context::default(),
@@ -309,7 +309,7 @@ impl State {
     /// When the rows of the tables were read, if the header is of a later instant: a record was
     /// open.
     pub(crate) fn rows_are_of(&self) -> Option<u64> {
-        let at = self.visit.rows.at_unix_ns;
+        let at = self.tables.read.at_unix_ns;
         let shown = self.shown.as_ref()?;
         (at != 0 && at != shown.at_unix_ns && self.record.is_none()).then_some(at)
     }

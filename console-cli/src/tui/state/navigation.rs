@@ -2,7 +2,6 @@
 //! the user has left.
 
 use turbowish_model::snapshot::Snapshot;
-use turbowish_model::snapshot::column::Context;
 use turbowish_model::snapshot::minute::LastMinute;
 
 use super::{PauseRequest, PausedTask, Peer, Tables, View, Window};
@@ -36,8 +35,6 @@ pub(crate) struct Pending {
 /// The current place, the history, and the sessions with other processes.
 #[derive(Debug, Default)]
 pub(crate) struct Navigation {
-    /// Instant and window of the rows of the tables; they stay while a record is open.
-    pub(crate) rows: Context,
     /// The data received for the open record: the rows of the tables do not change.
     pub(crate) near: Option<Box<Snapshot>>,
     /// The worst rows of all tables, as last received while a record is open.

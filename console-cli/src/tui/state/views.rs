@@ -1,6 +1,7 @@
 //! The views of the console, and a table for each.
 
 use turbowish_model::snapshot::alert::Alert;
+use turbowish_model::snapshot::column::Context;
 use turbowish_model::snapshot::{AwaitRow, CounterRow, ProcRow, ResourceRow, TaskRow};
 
 use crate::tui::rows::{AnyTable, Table};
@@ -73,6 +74,8 @@ impl View {
 /// The tables, one for each view.
 #[derive(Debug, Default)]
 pub(crate) struct Tables {
+    /// Instant and window of their rows, which stay while a record is open.
+    pub(crate) read: Context,
     pub(crate) procs: Table<ProcRow>,
     pub(crate) tasks: Table<TaskRow>,
     pub(crate) resources: Table<ResourceRow>,

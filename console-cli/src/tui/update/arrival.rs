@@ -126,7 +126,7 @@ fn show(state: &mut State, mut snapshot: Snapshot) {
         state.shown = Some(snapshot);
     } else {
         state.visit.survey = None;
-        state.visit.rows = Context::of(&snapshot);
+        state.tables.read = Context::of(&snapshot);
         // A row must not move away from under the cursor of a user who is about to press Enter.
         let steady = !is_past(state, state.pending.moved_ns, STEADY_NS);
         let alerts = snapshot.alerts.clone();
@@ -213,7 +213,7 @@ pub(super) fn attach(state: &mut State, peer: Peer) {
     let lasts = |open: &Record| matches!(open.subject, Link::Proc(_));
     state.record = state.record.take().filter(lasts);
     state.visit.near = None;
-    state.visit.rows = Context::default();
+    state.tables.read = Context::default();
     state.visit.survey = None;
     state.visit.round = None;
     state.visit.lengths.clear();

@@ -12,8 +12,8 @@ const OVERHEAD: usize = 128;
 /// Bytes of a message around a chunk, at most.
 const AROUND: usize = 64;
 
-/// Chunks before the first one of a range that may have the end of a long poll: one of polls and one
-/// of events of each thread.
+/// Chunks before the first one of a range that may have the end of a long poll: one of polls and
+/// one of events of each thread.
 const REACH: usize = 2 * MOST_RINGS as usize;
 
 /// The latest chunks. The oldest ones give way.
