@@ -209,6 +209,7 @@ fn a_task_that_ends_while_it_is_open_stays_until_one_leaves_it() {
         "{}",
         line(&state, 2)
     );
+    assert_eq!(line(&state, 3), " ended; as last seen at 17:04:31:");
     // Where not all were sent that have such a name, it may be one of the others.
     let mut some = kv_without("repl-1");
     some.tasks.matched += 1;
@@ -220,6 +221,32 @@ fn a_task_that_ends_while_it_is_open_stays_until_one_leaves_it() {
     );
     arrives(&mut state, kv());
     assert!(line(&state, 2).ends_with(" task"), "{}", line(&state, 2));
+}
+
+#[test]
+fn rows_from_before_a_record_say_of_when_they_are_until_new_ones_come() {
+    let later = |seconds| {
+        let mut snapshot = kv();
+        snapshot.at_unix_ns += seconds * SECOND;
+        snapshot
+    };
+    let told = |state: &State| {
+        let screen = screen(state);
+        let told = screen
+            .lines()
+            .find_map(|line| line.split_once("the rows are of "));
+        told.map(|(_, at)| at.trim().to_owned())
+    };
+    let mut state = attached(SIZE);
+    assert_eq!(told(&state), None);
+    press(&mut state, "2 Enter");
+    until(&mut state, 2);
+    arrives(&mut state, later(20));
+    press(&mut state, "Esc");
+    assert_eq!(told(&state).as_deref(), Some("17:04:31"));
+    until(&mut state, 4);
+    arrives(&mut state, later(21));
+    assert_eq!(told(&state), None);
 }
 
 #[test]
