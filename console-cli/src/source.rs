@@ -146,13 +146,18 @@ fn shown(
 /// The process cannot be reached, is of a version without a recorder, or keeps no state.
 pub(crate) async fn kept(target: Option<&Target>, from_unix_ns: u64) -> Result<Recording, Failure> {
     let (recording, _) = kept_between(target, from_unix_ns, 0).await?;
-    Ok(recording)
+    let has_states = recording.times().len() > 0;
+    match has_states || recording.damage().is_some() {
+        true => recording.with_states(),
+        false => Err(keeps_nothing(&recording.name)),
+    }
 }
 
-/// What a process keeps from one instant to another, and its number of bytes. 0 is no bound.
+/// What a process keeps from one instant to another, and its number of bytes. 0 is no bound. There
+/// may be polls and events of that time, and no state.
 ///
 /// # Errors
-/// As [`kept`].
+/// The process cannot be reached, is of a version without a recorder, or keeps nothing.
 pub(crate) async fn kept_between(
     target: Option<&Target>,
     from_unix_ns: u64,
@@ -170,7 +175,7 @@ pub(crate) async fn kept_between(
     let input: Box<dyn Bytes> = Box::new(Cursor::new(bytes));
     let reader = Reader::of_chunks(input)
         .map_err(|fault| Failure::target(format!("cannot read the states of {name}: {fault}")))?;
-    Ok((Recording::of(name, reader)?, length))
+    Ok((Recording::of(name, reader), length))
 }
 
 /// A recording, or what a process keeps from an instant on; without an origin, the only process.

@@ -6,15 +6,20 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 use tokio::sync::mpsc::{Receiver, channel};
-use turbowish_recording::{FILE_HEADER, Reader};
+use turbowish_recording::{
+    ChunkKind, Compression, EventEncoder, FILE_HEADER, NameEncoder, Reader, ThreadEvent,
+    ThreadEventKind, Writer,
+};
 use turbowish_wire::client::Target;
 
 use super::fixture::{AT, attached, kv, looking, peer, press, screen, tell, until};
 use super::screens::{LARGE, SMALL, check};
 use super::server::{Manner, Reply, Server};
+use crate::export::ExportRange;
 use crate::history::HistorySubject;
 use crate::history::tests::{POOL, recording};
 use crate::recording::Recording;
+use crate::source;
 use crate::tui::message::{Effect, Message};
 use crate::tui::record::HistoryQuery;
 use crate::tui::source::{Envelope, Source};
@@ -102,8 +107,13 @@ struct Stage {
 
 impl Stage {
     fn new() -> Self {
+        Self::keeping(recording())
+    }
+
+    /// The process keeps what is in a recording.
+    fn keeping(mut recording: Vec<u8>) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
-        let chunks = recording().split_off(FILE_HEADER.len()).leak();
+        let chunks = recording.split_off(FILE_HEADER.len()).leak();
         let socket = folder.path().join("kv.sock");
         let (sender, inbox) = channel(64);
         Self {
@@ -220,4 +230,64 @@ async fn histories_of_a_process_are_of_its_last_seconds() {
         (found.range.from, found.range.to - from),
         (before, 2 * second)
     );
+}
+
+/// What a process keeps of a time of which it keeps no state: names, and these events of a task.
+fn without_states(task: u64, events: &[u64]) -> Vec<u8> {
+    let mut writer = Writer::begin(Vec::new(), Compression::None).expect("room");
+    let mut names = NameEncoder::default();
+    names.event(7, ("cache.miss", "src/cache.rs", 9), &[]);
+    let names = names.end();
+    writer.body(ChunkKind::Names, AT, &names).expect("room");
+    if let [first, ..] = events {
+        let mut encoder = EventEncoder::begin(AT + first, 1, 0);
+        for after in events {
+            let (site, values) = (7, [0; 4]);
+            encoder.push(&ThreadEvent {
+                at_unix_ns: AT + after,
+                task,
+                kind: ThreadEventKind::User { site, values },
+            });
+        }
+        let body = encoder.end();
+        let at = AT + first;
+        writer.body(ChunkKind::Events, at, &body).expect("room");
+    }
+    writer.end().expect("room")
+}
+
+/// A task that has been idle for longer than states are kept: its polls and events of then may
+/// still be there, or nothing, which is no fault of the process.
+#[tokio::test]
+async fn a_history_needs_no_state() {
+    let range = ExportRange {
+        from: AT,
+        to: AT + 10_000,
+    };
+    for events in [&[][..], &[1_000, 4_000]] {
+        let mut stage = Stage::keeping(without_states(17, events));
+        stage.source.follow(Wanted {
+            history: Some(HistoryQuery {
+                subject: HistorySubject::Task(17),
+                peer: Some(stage.peer()),
+                range: Some(range),
+            }),
+            ..Wanted::default()
+        });
+        let Message::History(_, found) = stage.next().await else {
+            panic!("it answers");
+        };
+        let found = found.expect("a history").found;
+        let begins: Vec<u64> = found.lines.iter().map(|line| line.at - AT).collect();
+        assert_eq!(begins, events);
+    }
+}
+
+/// The states of a process that has none are not those of one that has ended.
+#[tokio::test]
+async fn a_process_without_states_is_not_gone() {
+    let stage = Stage::keeping(without_states(17, &[1_000]));
+    let kept = source::kept(Some(&stage.peer().target), 0).await;
+    let told = kept.expect_err("it has no state").text();
+    assert!(told.starts_with("kv 4242 keeps no states: "), "{told}");
 }
