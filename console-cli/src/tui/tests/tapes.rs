@@ -59,6 +59,26 @@ fn keys_begin_and_end_them() {
     assert!(!title(&state).contains("REC"));
 }
 
+/// A key that is held down reads and writes once; its end, and no other file, allows the next one.
+#[test]
+fn what_is_kept_is_written_once_at_a_time() {
+    let mut state = attached(SMALL);
+    let asks = |state: &mut State| matches!(press(state, "P"), Some(Effect::Snapshot(..)));
+    let reading = "! reading what the process keeps ...";
+    for written in [Ok("a.tw".to_owned()), Err("not written".to_owned())] {
+        assert!(asks(&mut state));
+        for _ in 0..2 {
+            assert!(!asks(&mut state));
+            assert_eq!(message(&state), reading);
+        }
+        tell(&mut state, Message::Written(Ok("saved a.txt".to_owned())));
+        assert!(!asks(&mut state));
+        tell(&mut state, Message::Copied(written));
+        assert_ne!(message(&state), reading);
+    }
+    assert!(asks(&mut state));
+}
+
 #[test]
 fn screens() {
     for size in [SMALL, LARGE] {
@@ -151,7 +171,7 @@ async fn what_a_process_keeps_is_written() {
     let mut stage = Stage::new();
     for name in ["a.tw", "a-2.tw"] {
         stage.source.snapshot(stage.peer(), stage.path("a.tw"));
-        let Message::Written(Ok(told)) = stage.next().await else {
+        let Message::Copied(Ok(told)) = stage.next().await else {
             panic!("it is written");
         };
         let path = stage.path(name);
@@ -163,7 +183,7 @@ async fn what_a_process_keeps_is_written() {
     }
     assert_eq!(stage.server.asked(), [(0, 0); 2]);
     stage.source.snapshot(stage.peer(), stage.path("no/a.tw"));
-    let Message::Written(Err(told)) = stage.next().await else {
+    let Message::Copied(Err(told)) = stage.next().await else {
         panic!("there is no folder");
     };
     assert!(told.starts_with("not written: "), "{told}");
@@ -290,4 +310,19 @@ async fn a_process_without_states_is_not_gone() {
     let kept = source::kept(Some(&stage.peer().target), 0).await;
     let told = kept.expect_err("it has no state").text();
     assert!(told.starts_with("kv 4242 keeps no states: "), "{told}");
+}
+
+/// However much a process sends, no more than the limit is held.
+#[tokio::test]
+async fn what_a_process_sends_has_a_limit() {
+    let stage = Stage::new();
+    let target = stage.peer().target;
+    let gather = async |most| {
+        let (name, chunks) = source::past(Some(&target), 0, 0).await.expect("it answers");
+        source::gather(&name, chunks, FILE_HEADER.to_vec(), most).await
+    };
+    let all = recording();
+    assert_eq!(gather(all.len()).await.expect("as much as is allowed"), all);
+    let told = gather(all.len() - 1).await.expect_err("too much").text();
+    assert!(told.starts_with("kv 4242 sends more than the "), "{told}");
 }
