@@ -199,15 +199,16 @@ impl Recording {
         self
     }
 
-    /// A recording that was read from anywhere.
-    ///
-    /// # Errors
-    /// It has no state.
-    pub(crate) fn of(name: String, reader: Reader<Box<dyn Bytes>>) -> Result<Self, Failure> {
-        Self { name, reader }.with_states()
+    /// A recording that was read from anywhere; it may have no state.
+    pub(crate) fn of(name: String, reader: Reader<Box<dyn Bytes>>) -> Self {
+        Self { name, reader }
     }
 
-    fn with_states(self) -> Result<Self, Failure> {
+    /// The same, if it has a state.
+    ///
+    /// # Errors
+    /// It has none (usage).
+    pub(crate) fn with_states(self) -> Result<Self, Failure> {
         if self.reader.states().is_empty() {
             let what = self.damage().unwrap_or_default();
             let name = &self.name;

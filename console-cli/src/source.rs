@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use tokio::runtime::{Builder, Runtime};
 use turbowish_model::query::Query;
-use turbowish_model::snapshot::{Accounting, Process, Snapshot};
+use turbowish_model::snapshot::{Accounting, Process, Snapshot, units};
 use turbowish_recording::Reader;
 use turbowish_wire::client::{
     self, CONNECT_TIMEOUT, ClientError, Connection, Found, Listing, PastChunks, Target,
@@ -146,23 +146,25 @@ fn shown(
 /// The process cannot be reached, is of a version without a recorder, or keeps no state.
 pub(crate) async fn kept(target: Option<&Target>, from_unix_ns: u64) -> Result<Recording, Failure> {
     let (recording, _) = kept_between(target, from_unix_ns, 0).await?;
-    Ok(recording)
+    let has_states = recording.times().len() > 0;
+    match has_states || recording.damage().is_some() {
+        true => recording.with_states(),
+        false => Err(keeps_nothing(&recording.name)),
+    }
 }
 
-/// What a process keeps from one instant to another, and its number of bytes. 0 is no bound.
+/// What a process keeps from one instant to another, and its number of bytes. 0 is no bound. There
+/// may be polls and events of that time, and no state.
 ///
 /// # Errors
-/// As [`kept`].
+/// The process cannot be reached, is of a version without a recorder, or keeps nothing.
 pub(crate) async fn kept_between(
     target: Option<&Target>,
     from_unix_ns: u64,
     to_unix_ns: u64,
 ) -> Result<(Recording, u64), Failure> {
-    let (name, mut chunks) = past(target, from_unix_ns, to_unix_ns).await?;
-    let mut bytes = Vec::new();
-    while let Some(chunk) = chunks.next().await {
-        bytes.extend_from_slice(&chunk?);
-    }
+    let (name, chunks) = past(target, from_unix_ns, to_unix_ns).await?;
+    let bytes = gather(&name, chunks, Vec::new(), MOST_KEPT).await?;
     if bytes.is_empty() {
         return Err(keeps_nothing(&name));
     }
@@ -170,7 +172,7 @@ pub(crate) async fn kept_between(
     let input: Box<dyn Bytes> = Box::new(Cursor::new(bytes));
     let reader = Reader::of_chunks(input)
         .map_err(|fault| Failure::target(format!("cannot read the states of {name}: {fault}")))?;
-    Ok((Recording::of(name, reader)?, length))
+    Ok((Recording::of(name, reader), length))
 }
 
 /// A recording, or what a process keeps from an instant on; without an origin, the only process.
@@ -206,6 +208,33 @@ pub(crate) async fn past(
     let connection = connect(target, PATIENCE).await?;
     let chunks = connection.past(from_unix_ns, to_unix_ns).await?;
     Ok((label(connection.process()), chunks))
+}
+
+/// The most bytes of what a process keeps that are held in memory: many times what one keeps unless
+/// it is told to keep more.
+pub(crate) const MOST_KEPT: usize = 1 << 30;
+
+/// The chunks of a process of that name, behind these bytes; `most` bytes in all.
+///
+/// # Errors
+/// The process sends more, or is gone.
+pub(crate) async fn gather(
+    name: &str,
+    mut chunks: PastChunks,
+    mut bytes: Vec<u8>,
+    most: usize,
+) -> Result<Vec<u8>, Failure> {
+    while let Some(chunk) = chunks.next().await {
+        let chunk = chunk?;
+        if chunk.len() > most.saturating_sub(bytes.len()) {
+            return Err(Failure::target(format!(
+                "{name} sends more than the {} that this console accepts of what is kept; turbowish snapshot writes it to a file as it arrives",
+                units::bytes(most as u64)
+            )));
+        }
+        bytes.extend_from_slice(&chunk);
+    }
+    Ok(bytes)
 }
 
 /// That a process has no past, and why that may be.

@@ -70,7 +70,6 @@ fn recording() -> Recording {
         "x.tw".to_owned(),
         Reader::open(Box::new(bytes) as _).unwrap(),
     )
-    .unwrap()
 }
 
 fn asks_for(window_ns: Option<u64>, procs: Option<Rows>, tasks: Option<Rows>) -> Query {

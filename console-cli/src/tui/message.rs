@@ -56,6 +56,8 @@ pub(crate) enum Message {
     Written(Result<String, String>),
     /// The result of an action of the loop.
     Noted(String),
+    /// A file of what the process keeps was written, or the reason why not.
+    Copied(Result<String, String>),
     /// So many bytes are in the recording that this console writes.
     Taped(u64),
     /// It has ended: what is in the file, or why it was not written to its end.

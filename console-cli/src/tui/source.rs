@@ -221,7 +221,7 @@ impl Source {
         let inbox = self.inbox.clone();
         tokio::spawn(async move {
             let written = tapes::snapshot(&peer.target, &name).await;
-            let _ = inbox.send(Message::Written(written).into()).await;
+            let _ = inbox.send(Message::Copied(written).into()).await;
         });
     }
 

@@ -115,6 +115,7 @@ fn apply(state: &mut State, message: Message) -> Option<Effect> {
         Message::Written(Ok(done)) => state.say(done),
         Message::Written(Err(fault)) => state.notice = Some(fault),
         Message::Fetched(answer, file) => return save::fetched(state, answer, file),
+        Message::Copied(written) => tape::copied(state, written),
         Message::Taped(bytes) => tape::written(state, bytes),
         Message::TapeEnded(ended) => tape::ended(state, ended),
         Message::Palette(palette) => state.look.palette = palette,

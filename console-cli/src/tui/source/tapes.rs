@@ -46,11 +46,8 @@ pub(super) async fn snapshot(target: &Target, name: &str) -> Ended {
 
 /// The bytes of a file of all that a process keeps.
 async fn kept(target: &Target) -> Result<Vec<u8>, Failure> {
-    let (name, mut chunks) = source::past(Some(target), 0, 0).await?;
-    let mut bytes = FILE_HEADER.to_vec();
-    while let Some(chunk) = chunks.next().await {
-        bytes.extend_from_slice(&chunk?);
-    }
+    let (name, chunks) = source::past(Some(target), 0, 0).await?;
+    let bytes = source::gather(&name, chunks, FILE_HEADER.to_vec(), source::MOST_KEPT).await?;
     match bytes.len() > FILE_HEADER.len() {
         true => Ok(bytes),
         false => Err(source::keeps_nothing(&name)),

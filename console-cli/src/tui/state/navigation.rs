@@ -61,8 +61,16 @@ pub(crate) struct Navigation {
     pub(crate) mutes: Mutes,
     /// Lines that were typed before.
     pub(crate) typed: TypedBefore,
-    /// The recording that this console writes to a file.
-    pub(crate) tape: Option<Taping>,
+    pub(crate) tapes: Tapes,
+}
+
+/// The recordings that this console writes to files.
+#[derive(Debug, Default)]
+pub(crate) struct Tapes {
+    /// That of the states from its beginning on.
+    pub(crate) running: Option<Taping>,
+    /// Set while that of what a process keeps is requested and written.
+    pub(crate) is_copying: bool,
 }
 
 /// The lines that were typed before, the most recent at the end.

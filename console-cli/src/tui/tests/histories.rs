@@ -189,7 +189,7 @@ fn a_recording_is_asked_for_its_instant() {
 
 fn opened_recording(bytes: Vec<u8>) -> Recording {
     let reader = Reader::open(Box::new(Cursor::new(bytes)) as _).expect("a recording");
-    Recording::of("x.tw".to_owned(), reader).expect("it has a state")
+    Recording::of("x.tw".to_owned(), reader)
 }
 
 /// The source reads it from the recording that is shown; one without polls says so.

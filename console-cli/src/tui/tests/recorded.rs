@@ -215,7 +215,6 @@ fn recording(states: &[Snapshot]) -> Recording {
         "x.tw".to_owned(),
         Reader::open(Box::new(bytes) as _).unwrap(),
     )
-    .unwrap()
 }
 
 /// The source reads the state that is wanted, as it was recorded, and with the rows that are

@@ -6,15 +6,20 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 use tokio::sync::mpsc::{Receiver, channel};
-use turbowish_recording::{FILE_HEADER, Reader};
+use turbowish_recording::{
+    ChunkKind, Compression, EventEncoder, FILE_HEADER, NameEncoder, Reader, ThreadEvent,
+    ThreadEventKind, Writer,
+};
 use turbowish_wire::client::Target;
 
 use super::fixture::{AT, attached, kv, looking, peer, press, screen, tell, until};
 use super::screens::{LARGE, SMALL, check};
 use super::server::{Manner, Reply, Server};
+use crate::export::ExportRange;
 use crate::history::HistorySubject;
 use crate::history::tests::{POOL, recording};
 use crate::recording::Recording;
+use crate::source;
 use crate::tui::message::{Effect, Message};
 use crate::tui::record::HistoryQuery;
 use crate::tui::source::{Envelope, Source};
@@ -52,6 +57,26 @@ fn keys_begin_and_end_them() {
     tell(&mut state, Message::TapeEnded(Err(reason.to_owned())));
     assert_eq!(message(&state), format!("! {reason}"));
     assert!(!title(&state).contains("REC"));
+}
+
+/// A key that is held down reads and writes once; its end, and no other file, allows the next one.
+#[test]
+fn what_is_kept_is_written_once_at_a_time() {
+    let mut state = attached(SMALL);
+    let asks = |state: &mut State| matches!(press(state, "P"), Some(Effect::Snapshot(..)));
+    let reading = "! reading what the process keeps ...";
+    for written in [Ok("a.tw".to_owned()), Err("not written".to_owned())] {
+        assert!(asks(&mut state));
+        for _ in 0..2 {
+            assert!(!asks(&mut state));
+            assert_eq!(message(&state), reading);
+        }
+        tell(&mut state, Message::Written(Ok("saved a.txt".to_owned())));
+        assert!(!asks(&mut state));
+        tell(&mut state, Message::Copied(written));
+        assert_ne!(message(&state), reading);
+    }
+    assert!(asks(&mut state));
 }
 
 #[test]
@@ -102,8 +127,13 @@ struct Stage {
 
 impl Stage {
     fn new() -> Self {
+        Self::keeping(recording())
+    }
+
+    /// The process keeps what is in a recording.
+    fn keeping(mut recording: Vec<u8>) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
-        let chunks = recording().split_off(FILE_HEADER.len()).leak();
+        let chunks = recording.split_off(FILE_HEADER.len()).leak();
         let socket = folder.path().join("kv.sock");
         let (sender, inbox) = channel(64);
         Self {
@@ -141,7 +171,7 @@ async fn what_a_process_keeps_is_written() {
     let mut stage = Stage::new();
     for name in ["a.tw", "a-2.tw"] {
         stage.source.snapshot(stage.peer(), stage.path("a.tw"));
-        let Message::Written(Ok(told)) = stage.next().await else {
+        let Message::Copied(Ok(told)) = stage.next().await else {
             panic!("it is written");
         };
         let path = stage.path(name);
@@ -153,7 +183,7 @@ async fn what_a_process_keeps_is_written() {
     }
     assert_eq!(stage.server.asked(), [(0, 0); 2]);
     stage.source.snapshot(stage.peer(), stage.path("no/a.tw"));
-    let Message::Written(Err(told)) = stage.next().await else {
+    let Message::Copied(Err(told)) = stage.next().await else {
         panic!("there is no folder");
     };
     assert!(told.starts_with("not written: "), "{told}");
@@ -220,4 +250,79 @@ async fn histories_of_a_process_are_of_its_last_seconds() {
         (found.range.from, found.range.to - from),
         (before, 2 * second)
     );
+}
+
+/// What a process keeps of a time of which it keeps no state: names, and these events of a task.
+fn without_states(task: u64, events: &[u64]) -> Vec<u8> {
+    let mut writer = Writer::begin(Vec::new(), Compression::None).expect("room");
+    let mut names = NameEncoder::default();
+    names.event(7, ("cache.miss", "src/cache.rs", 9), &[]);
+    let names = names.end();
+    writer.body(ChunkKind::Names, AT, &names).expect("room");
+    if let [first, ..] = events {
+        let mut encoder = EventEncoder::begin(AT + first, 1, 0);
+        for after in events {
+            let (site, values) = (7, [0; 4]);
+            encoder.push(&ThreadEvent {
+                at_unix_ns: AT + after,
+                task,
+                kind: ThreadEventKind::User { site, values },
+            });
+        }
+        let body = encoder.end();
+        let at = AT + first;
+        writer.body(ChunkKind::Events, at, &body).expect("room");
+    }
+    writer.end().expect("room")
+}
+
+/// A task that has been idle for longer than states are kept: its polls and events of then may
+/// still be there, or nothing, which is no fault of the process.
+#[tokio::test]
+async fn a_history_needs_no_state() {
+    let range = ExportRange {
+        from: AT,
+        to: AT + 10_000,
+    };
+    for events in [&[][..], &[1_000, 4_000]] {
+        let mut stage = Stage::keeping(without_states(17, events));
+        stage.source.follow(Wanted {
+            history: Some(HistoryQuery {
+                subject: HistorySubject::Task(17),
+                peer: Some(stage.peer()),
+                range: Some(range),
+            }),
+            ..Wanted::default()
+        });
+        let Message::History(_, found) = stage.next().await else {
+            panic!("it answers");
+        };
+        let found = found.expect("a history").found;
+        let begins: Vec<u64> = found.lines.iter().map(|line| line.at - AT).collect();
+        assert_eq!(begins, events);
+    }
+}
+
+/// The states of a process that has none are not those of one that has ended.
+#[tokio::test]
+async fn a_process_without_states_is_not_gone() {
+    let stage = Stage::keeping(without_states(17, &[1_000]));
+    let kept = source::kept(Some(&stage.peer().target), 0).await;
+    let told = kept.expect_err("it has no state").text();
+    assert!(told.starts_with("kv 4242 keeps no states: "), "{told}");
+}
+
+/// However much a process sends, no more than the limit is held.
+#[tokio::test]
+async fn what_a_process_sends_has_a_limit() {
+    let stage = Stage::new();
+    let target = stage.peer().target;
+    let gather = async |most| {
+        let (name, chunks) = source::past(Some(&target), 0, 0).await.expect("it answers");
+        source::gather(&name, chunks, FILE_HEADER.to_vec(), most).await
+    };
+    let all = recording();
+    assert_eq!(gather(all.len()).await.expect("as much as is allowed"), all);
+    let told = gather(all.len() - 1).await.expect_err("too much").text();
+    assert!(told.starts_with("kv 4242 sends more than the "), "{told}");
 }

@@ -75,7 +75,7 @@ pub(super) fn line(state: &State, width: usize) -> String {
         .filter(|hint| state.link.past.is_some() || *hint != STEP_HINT)
         .map(|hint| match hint {
             "a arm" if armed => "a disarm",
-            RECORD_HINT if state.visit.tape.is_some() => "R end recording",
+            RECORD_HINT if state.visit.tapes.running.is_some() => "R end recording",
             hint => hint,
         })
         .collect();
