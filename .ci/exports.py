@@ -7,6 +7,7 @@ x.ctf: ctf.txt and ctf.log. EVENTS is how many events of x.ctf the export has to
 """
 
 import collections
+import datetime
 import gzip
 import json
 import os
@@ -35,12 +36,21 @@ def ns(micros):
     return round(micros * 1000)
 
 
+def unix_ns(instant):
+    """Of 2026-11-20T17:04:31.000001Z, whose fraction may have nine digits."""
+    second, _, fraction = instant.rstrip("Z").partition(".")
+    second = datetime.datetime.fromisoformat(second + "+00:00")
+    return int(second.timestamp()) * 10**9 + int(fraction.ljust(9, "0"))
+
+
 class Chrome:
     """What the trace events in JSON say: the others are compared with it."""
 
     def __init__(self, path):
         with open(path) as file:
-            events = json.load(file)["traceEvents"]
+            trace = json.load(file)
+        events = trace["traceEvents"]
+        self.begin = unix_ns(trace["otherData"]["time 0"])
         of = collections.defaultdict(list)
         for event in events:
             of[event["ph"]].append(event)
@@ -57,6 +67,11 @@ class Chrome:
         same("ends of spans", len(of["e"]), len(self.spans))
         same("ends of arrows", len(of["f"]), self.flows)
         check(self.polls, "there are no polls")
+
+    def times(self):
+        """Thread, begin and end of each poll, in nanoseconds since 1970."""
+        return sorted((poll["tid"] - 1, begin, begin + ns(poll["dur"])) for poll in self.polls
+                      for begin in [self.begin + ns(poll["ts"])])
 
     def lost(self):
         polls = sum(event["args"]["polls"] for event in self.gaps)
@@ -128,11 +143,21 @@ def pprof(folder, descriptor, chrome):
 
 def ctf(folder, chrome, told):
     events = collections.Counter()
+    begins, polls = {}, []
     with open(f"{folder}/ctf.txt") as file:
         for line in file:
-            event = re.match(r"\[.*?\] \(.*?\) .*?:\(\d+\) (.*?): \{", line)
+            event = re.match(r"\[(\d+)\] \(.*?\) .*?:\(\d+\) (.*?): \{( thread = (\d+),)?", line)
             check(event, "not an event:", line)
-            events[event[1]] += 1
+            at, name, thread = int(event[1]), event[2], event[4]
+            events[name] += 1
+            # A thread polls one task at a time.
+            if name == "poll_begin":
+                check(thread not in begins, "a poll begins within another one:", line)
+                begins[thread] = at
+            elif name == "poll_end":
+                check(thread in begins, "a poll ends that has not begun:", line)
+                polls.append((int(thread), begins.pop(thread), at))
+    same("times of polls", sorted(polls), chrome.times())
     with open(f"{folder}/ctf.log") as file:
         log = file.read()
     lost = sum(int(number) for number in re.findall(r"Tracer discarded (\d+) event", log))

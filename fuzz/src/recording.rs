@@ -11,7 +11,10 @@ use turbowish_recording::{
 /// Chunks of each kind of one input that are read: a short input may hold thousands.
 const READ: usize = 64;
 
-/// Opens the input as a file, and as the chunks that a process sends.
+/// Inputs of more bytes are not exported: each is read a dozen times.
+const EXPORTED: usize = 64 << 10;
+
+/// Opens the input as a file, and as the chunks that a process sends; exports what was opened.
 pub fn recording(input: &[u8]) {
     for opened in [
         Reader::open(Cursor::new(input)),
@@ -22,6 +25,9 @@ pub fn recording(input: &[u8]) {
             Err(RecordingError::Io(why)) => panic!("memory can be read: {why}"),
             Err(other) => drop(other.to_string()),
         }
+    }
+    if input.len() < EXPORTED {
+        turbowish_cli::fuzzing::exports(input);
     }
 }
 

@@ -129,10 +129,13 @@ pub(crate) struct Totals {
 
 impl Totals {
     const fn count(&mut self, step: &Step) {
+        // Any number may stand in a chunk as that of a loss.
         match step {
             Step::Poll { .. } => self.polls += 1,
-            Step::Lost { polls, .. } => self.lost += *polls,
-            Step::LostEvents { events, .. } => self.lost_events += *events,
+            Step::Lost { polls, .. } => self.lost = self.lost.saturating_add(*polls),
+            Step::LostEvents { events, .. } => {
+                self.lost_events = self.lost_events.saturating_add(*events);
+            }
             Step::Event { .. } | Step::Mark { .. } => {}
         }
     }

@@ -31,14 +31,33 @@ pub(super) struct StreamId {
     pub(super) context: Vec<u8>,
 }
 
+/// The instants of a packet, in nanoseconds since 1970.
+#[derive(Clone, Copy, Debug)]
+struct OpenPacket {
+    begin: u64,
+    /// Where a reader's clock stands: at the last event, else at the begin.
+    clock: u64,
+    /// A loss may end after the last event.
+    end: u64,
+}
+
+impl OpenPacket {
+    const fn at(begin: u64) -> Self {
+        Self {
+            begin,
+            clock: begin,
+            end: begin,
+        }
+    }
+}
+
 /// A stream that is written. Instants are in nanoseconds since 1970.
 #[derive(Debug)]
 pub(super) struct PacketStream {
     id: StreamId,
     /// The events of the packet that is open.
     body: Vec<u8>,
-    /// Begin of that packet, if there is one, and its last instant.
-    open: Option<(u64, u64)>,
+    open: Option<OpenPacket>,
     /// Packets so far.
     packets: u64,
     /// Events so far.
@@ -78,9 +97,10 @@ impl PacketStream {
         if self.body.len() >= PACKET && self.losses == 0 {
             self.close(folder)?;
         }
-        let (begin, last) = self.open.unwrap_or((at, at));
-        let at = at.max(last);
-        if id < LONG && at - last < 1 << TIME_BITS {
+        let open = self.open.get_or_insert(OpenPacket::at(at));
+        let at = at.max(open.end);
+        // The short time is added to the reader's clock, which no end of a loss moves.
+        if id < LONG && at - open.clock < 1 << TIME_BITS {
             let time = at & ((1 << TIME_BITS) - 1);
             let word = u64::from(id) | time << ID_BITS;
             self.body.extend_from_slice(&word.to_le_bytes()[..4]);
@@ -90,7 +110,7 @@ impl PacketStream {
             self.body.extend(at.to_le_bytes());
         }
         self.body.extend_from_slice(fields);
-        self.open = Some((begin, at));
+        (open.clock, open.end) = (at, at);
         self.events += 1;
         Ok(())
     }
@@ -99,9 +119,9 @@ impl PacketStream {
     pub(super) fn begin_loss(&mut self, folder: &TraceFolder, at: u64) -> io::Result<()> {
         if self.losses == 0 {
             // Readers take the end of the packet before as the begin of the loss.
-            self.open.get_or_insert((at, at)).1 = at;
+            self.open.get_or_insert(OpenPacket::at(at)).end = at;
             self.close(folder)?;
-            self.open = Some((at, at));
+            self.open = Some(OpenPacket::at(at));
         }
         self.losses += 1;
         Ok(())
@@ -111,8 +131,8 @@ impl PacketStream {
     pub(super) fn end_loss(&mut self, folder: &TraceFolder, at: u64, lost: u64) -> io::Result<()> {
         self.discarded = self.discarded.saturating_add(lost);
         self.losses = self.losses.saturating_sub(1);
-        if let Some((_, last)) = &mut self.open {
-            *last = at.max(*last);
+        if let Some(open) = &mut self.open {
+            open.end = at.max(open.end);
         }
         match self.losses {
             0 => self.close(folder),
@@ -128,7 +148,7 @@ impl PacketStream {
 
     /// Writes the packet that is open.
     fn close(&mut self, folder: &TraceFolder) -> io::Result<()> {
-        let Some((begin, end)) = self.open.take() else {
+        let Some(OpenPacket { begin, end, .. }) = self.open.take() else {
             return Ok(());
         };
         let id = &self.id;

@@ -177,19 +177,52 @@ fn a_folder_that_is_no_trace_is_left_alone() {
     assert!(folder.path.exists() && !path.join("metadata").exists());
 }
 
+/// A stream of what belongs to no thread.
+fn stream() -> PacketStream {
+    PacketStream::new(StreamId {
+        file: "process".to_owned(),
+        trace: [0; 16],
+        class: 1,
+        instance: 0,
+        context: Vec::new(),
+    })
+}
+
+/// A short time has 27 bits: two losses end further apart than it reaches, without an event.
+#[test]
+fn events_after_losses_that_overlap_have_their_times() {
+    const TURN: u64 = 1 << 27;
+    let parent = tempfile::tempdir().unwrap();
+    let path = parent.path().join("x.ctf");
+    let folder = TraceFolder::create(&path, false).unwrap();
+    let mut stream = stream();
+    let number = |stream: &mut PacketStream, at: u64| {
+        stream.event(&folder, (at, 3), &at.to_le_bytes()).unwrap();
+    };
+    number(&mut stream, AT);
+    stream.begin_loss(&folder, AT + 1).unwrap();
+    stream.begin_loss(&folder, AT + 2).unwrap();
+    number(&mut stream, AT + 3);
+    stream.end_loss(&folder, AT + TURN, 100).unwrap();
+    for after in [3, 4, TURN] {
+        number(&mut stream, AT + TURN + after);
+    }
+    stream.end_loss(&folder, AT + 3 * TURN, 20).unwrap();
+    number(&mut stream, AT + 3 * TURN);
+    stream.end(&folder, 0).unwrap();
+    let told = told(&path, "process");
+    let events: Vec<_> = told.lines().filter(|line| line.starts_with(' ')).collect();
+    let times = [0, 3, TURN + 3, TURN + 4, 2 * TURN, 3 * TURN].map(|after| AT + after);
+    assert_eq!(events, times.map(|at| format!("  {at} 3 tasks {at}")));
+}
+
 /// A packet ends when it is full, but not within a loss: the loss would be told as of that packet.
 #[test]
 fn packets_are_cut_outside_of_losses() {
     let parent = tempfile::tempdir().unwrap();
     let path = parent.path().join("x.ctf");
     let folder = TraceFolder::create(&path, false).unwrap();
-    let mut stream = PacketStream::new(StreamId {
-        file: "process".to_owned(),
-        trace: [0; 16],
-        class: 1,
-        instance: 0,
-        context: Vec::new(),
-    });
+    let mut stream = stream();
     let text = [vec![b'x'; 40_000], vec![0]].concat();
     let event = |stream: &mut PacketStream, at| {
         stream.event(&folder, (at, 2), &text).unwrap();
