@@ -246,3 +246,29 @@ fn packets_are_cut_outside_of_losses() {
     ];
     assert_eq!(packets.collect::<Vec<_>>(), expected);
 }
+
+/// A loss may last for hours: what is in memory of its packet has a bound, and no count gets lost.
+#[test]
+fn a_long_loss_is_cut_into_packets() {
+    let parent = tempfile::tempdir().unwrap();
+    let path = parent.path().join("x.ctf");
+    let folder = TraceFolder::create(&path, false).unwrap();
+    let mut stream = stream();
+    let text = [vec![b'x'; 1 << 20], vec![0]].concat();
+    stream.begin_loss(&folder, 1).unwrap();
+    for at in 2..=18 {
+        stream.event(&folder, (at, 2), &text).unwrap();
+    }
+    stream.end_loss(&folder, 20, 7).unwrap();
+    stream.end(&folder, 0).unwrap();
+    let told = told(&path, "process");
+    let packets = told.lines().filter(|line| line.starts_with("packet"));
+    let expected = [
+        "packet 0 1..1, 0 lost so far",
+        "packet 1 1..9, 0 lost so far",
+        "packet 2 10..17, 0 lost so far",
+        "packet 3 18..20, 7 lost so far",
+    ];
+    assert_eq!(packets.collect::<Vec<_>>(), expected);
+    assert_eq!(told.lines().count(), 4 + 17);
+}
