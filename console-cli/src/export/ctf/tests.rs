@@ -4,12 +4,13 @@ use std::fs;
 use std::io::Cursor;
 use std::path::Path;
 
-use turbowish_recording::Reader;
+use turbowish_recording::{PollEvent, Reader, WakeupEvent, WokenBy};
 
-use super::super::tests::{AT, bytes_with_events, timeline_of};
-use super::super::{ExportRange, Survey};
+use super::super::tests::{AT, CONN, bytes_with_events, timeline_of};
+use super::super::{ExportRange, Labels, Survey};
 use super::folder::TraceFolder;
 use super::packets::{PacketStream, StreamId};
+use super::process::{PENDING, ProcessStream};
 use super::{Totals, TraceTotals, write};
 
 /// Reads a stream, as its metadata describes it.
@@ -271,4 +272,35 @@ fn a_long_loss_is_cut_into_packets() {
     ];
     assert_eq!(packets.collect::<Vec<_>>(), expected);
     assert_eq!(told.lines().count(), 4 + 17);
+}
+
+/// So many states that their numbers of tasks push each other out: wakes that are earlier are left
+/// out, but a name is of use at any time.
+#[test]
+fn a_task_has_its_name_though_its_instant_is_over() {
+    let parent = tempfile::tempdir().unwrap();
+    let path = parent.path().join("x.ctf");
+    let folder = TraceFolder::create(&path, false).unwrap();
+    let mut process = ProcessStream::new([0; 16]);
+    for nth in 0..PENDING as u64 + 2 {
+        process.tasks(AT + 1_000 + nth, 1);
+    }
+    let woken = |start_unix_ns, task| PollEvent {
+        start_unix_ns,
+        task,
+        wakeup: Some(WakeupEvent {
+            latency_ns: 1,
+            by: WokenBy::Unknown,
+        }),
+        ..PollEvent::default()
+    };
+    for poll in [woken(AT, CONN), woken(AT + 1, CONN + 1)] {
+        process.poll(&folder, &Labels::default(), &poll).unwrap();
+    }
+    let (_, left_out) = process.end(&folder).unwrap();
+    assert_eq!(left_out, 1, "the second wake");
+    let told = told(&path, "process");
+    for task in [CONN, CONN + 1] {
+        assert!(told.contains(&format!(" 0 task {task}, name")), "{task}");
+    }
 }
