@@ -304,3 +304,19 @@ fn a_task_has_its_name_though_its_instant_is_over() {
         assert!(told.contains(&format!(" 0 task {task}, name")), "{task}");
     }
 }
+
+/// Names of files say little: what is to be replaced has the metadata of a trace.
+#[test]
+fn a_folder_whose_files_only_have_the_names_is_left_alone() {
+    for (file, text) in [("process", "mine"), ("metadata", "/* mine */")] {
+        let parent = tempfile::tempdir().unwrap();
+        let path = parent.path().join("x.ctf");
+        fs::create_dir(&path).unwrap();
+        fs::write(path.join(file), text).unwrap();
+        let fault = TraceFolder::create(&path, true).unwrap_err();
+        assert!(fault.to_string().contains("metadata"), "{fault}");
+        assert_eq!(fs::read_to_string(path.join(file)).unwrap(), text);
+    }
+    let parent = tempfile::tempdir().unwrap();
+    TraceFolder::create(parent.path(), true).expect("an empty folder");
+}
