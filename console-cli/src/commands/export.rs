@@ -202,7 +202,7 @@ fn tell(written: &Written, path: &Path, range: ExportRange) -> Result<(), Failur
     if let Some(trace) = written.trace {
         if trace.left_out > 0 {
             note(&format!(
-                "{} wakes are left out: too many polls lie between them and the polls they led to",
+                "{} wakes and marks are left out: too many events lie between them and later ones",
                 units::count(trace.left_out)
             ));
         }

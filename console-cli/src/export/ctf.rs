@@ -29,7 +29,7 @@ use super::{ExportError, Labels, Timeline};
 pub(crate) struct TraceTotals {
     pub(crate) streams: usize,
     pub(crate) events: u64,
-    /// Wakes that were left out: too many polls lay between them and what they led to.
+    /// Wakes and marks that were left out: too many later events were to be put in order.
     pub(crate) left_out: u64,
 }
 

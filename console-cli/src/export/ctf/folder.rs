@@ -1,12 +1,15 @@
 //! The folder of a trace: `metadata`, and a file for each stream.
 
-use std::fs::{self, DirBuilder, OpenOptions};
-use std::io::{self, ErrorKind, Write};
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// The file that describes the others.
 pub(super) const METADATA: &str = "metadata";
+
+/// What every description begins with.
+const FIRST_LINE: &[u8] = b"/* CTF 1.8 */\n";
 
 /// The stream of what belongs to no thread.
 pub(super) const PROCESS: &str = "process";
@@ -25,6 +28,13 @@ pub(crate) struct TraceFolder {
 fn is_of_trace(name: &str) -> bool {
     let is_thread = |number: &str| number.parse::<u32>().is_ok();
     name == METADATA || name == PROCESS || name.strip_prefix(THREAD).is_some_and(is_thread)
+}
+
+/// Whether a folder has the metadata of a trace.
+fn has_metadata(path: &Path) -> bool {
+    let mut first = [0; FIRST_LINE.len()];
+    let read = File::open(path.join(METADATA)).and_then(|mut file| file.read_exact(&mut first));
+    read.is_ok() && first == FIRST_LINE
 }
 
 /// The names of the files in a folder.
@@ -46,10 +56,14 @@ impl TraceFolder {
         match DirBuilder::new().mode(0o700).create(path) {
             Ok(()) => Ok(folder),
             Err(cause) if cause.kind() == ErrorKind::AlreadyExists && overwrite => {
-                match names(path)?.into_iter().find(|name| !is_of_trace(name)) {
+                let names = names(path)?;
+                match names.iter().find(|name| !is_of_trace(name)) {
                     Some(other) => Err(io::Error::other(format!(
                         "it has {other} in it, which is of no trace: another folder"
                     ))),
+                    None if !names.is_empty() && !has_metadata(path) => Err(io::Error::other(
+                        "it has files in it, and no metadata of a trace: another folder",
+                    )),
                     None => folder.clear().map(|()| folder),
                 }
             }

@@ -10,6 +10,9 @@ const MAGIC: u32 = 0xc1fc_1fc1;
 /// A packet is ended when its events take this many bytes.
 const PACKET: usize = 64 << 10;
 
+/// One with a loss in it, this many.
+const LOSS_PACKET: usize = 8 << 20;
+
 /// Bits of the number of an event in a short header, and those of its time.
 const ID_BITS: u32 = 5;
 const TIME_BITS: u32 = 27;
@@ -93,8 +96,13 @@ impl PacketStream {
         (at, id): (u64, u32),
         fields: &[u8],
     ) -> io::Result<()> {
-        // A packet with a loss in it is as long as the loss: readers tell the loss by its time.
-        if self.body.len() >= PACKET && self.losses == 0 {
+        // A packet with a loss in it is as long as the loss: readers tell the loss by its time. Of
+        // a loss with too many events in it, they tell the last packet.
+        let full = match self.losses {
+            0 => PACKET,
+            _ => LOSS_PACKET,
+        };
+        if self.body.len() >= full {
             self.close(folder)?;
         }
         let open = self.open.get_or_insert(OpenPacket::at(at));

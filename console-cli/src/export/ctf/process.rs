@@ -14,7 +14,7 @@ use super::put_text;
 
 /// Events that wait for their turn. A wake is known at the poll that it led to, when many later
 /// wakes have been seen.
-const PENDING: usize = 1 << 20;
+pub(super) const PENDING: usize = 1 << 20;
 
 /// An event: its number, and its fields.
 type ProcessEvent = (u32, Vec<u8>);
@@ -58,12 +58,12 @@ impl ProcessStream {
         self.push(at, MARK, fields);
     }
 
-    /// Names a task, the first time.
+    /// Names a task, the first time. A name is of use at any time: none is left out.
     pub(super) fn meets(&mut self, labels: &Labels, at: u64, task: u64) {
         if task != 0 && self.tasks.insert(task) {
             let mut fields = task.to_le_bytes().to_vec();
             put_text(&mut fields, &labels.task(task));
-            self.push(at, TASK, fields);
+            self.push(at.max(self.until), TASK, fields);
         }
     }
 

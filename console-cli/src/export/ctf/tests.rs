@@ -4,12 +4,13 @@ use std::fs;
 use std::io::Cursor;
 use std::path::Path;
 
-use turbowish_recording::Reader;
+use turbowish_recording::{PollEvent, Reader, WakeupEvent, WokenBy};
 
-use super::super::tests::{AT, bytes_with_events, timeline_of};
-use super::super::{ExportRange, Survey};
+use super::super::tests::{AT, CONN, bytes_with_events, timeline_of};
+use super::super::{ExportRange, Labels, Survey};
 use super::folder::TraceFolder;
 use super::packets::{PacketStream, StreamId};
+use super::process::{PENDING, ProcessStream};
 use super::{Totals, TraceTotals, write};
 
 /// Reads a stream, as its metadata describes it.
@@ -245,4 +246,77 @@ fn packets_are_cut_outside_of_losses() {
         "packet 3 13..13, 123 lost so far",
     ];
     assert_eq!(packets.collect::<Vec<_>>(), expected);
+}
+
+/// A loss may last for hours: what is in memory of its packet has a bound, and no count gets lost.
+#[test]
+fn a_long_loss_is_cut_into_packets() {
+    let parent = tempfile::tempdir().unwrap();
+    let path = parent.path().join("x.ctf");
+    let folder = TraceFolder::create(&path, false).unwrap();
+    let mut stream = stream();
+    let text = [vec![b'x'; 1 << 20], vec![0]].concat();
+    stream.begin_loss(&folder, 1).unwrap();
+    for at in 2..=18 {
+        stream.event(&folder, (at, 2), &text).unwrap();
+    }
+    stream.end_loss(&folder, 20, 7).unwrap();
+    stream.end(&folder, 0).unwrap();
+    let told = told(&path, "process");
+    let packets = told.lines().filter(|line| line.starts_with("packet"));
+    let expected = [
+        "packet 0 1..1, 0 lost so far",
+        "packet 1 1..9, 0 lost so far",
+        "packet 2 10..17, 0 lost so far",
+        "packet 3 18..20, 7 lost so far",
+    ];
+    assert_eq!(packets.collect::<Vec<_>>(), expected);
+    assert_eq!(told.lines().count(), 4 + 17);
+}
+
+/// So many states that their numbers of tasks push each other out: wakes that are earlier are left
+/// out, but a name is of use at any time.
+#[test]
+fn a_task_has_its_name_though_its_instant_is_over() {
+    let parent = tempfile::tempdir().unwrap();
+    let path = parent.path().join("x.ctf");
+    let folder = TraceFolder::create(&path, false).unwrap();
+    let mut process = ProcessStream::new([0; 16]);
+    for nth in 0..PENDING as u64 + 2 {
+        process.tasks(AT + 1_000 + nth, 1);
+    }
+    let woken = |start_unix_ns, task| PollEvent {
+        start_unix_ns,
+        task,
+        wakeup: Some(WakeupEvent {
+            latency_ns: 1,
+            by: WokenBy::Unknown,
+        }),
+        ..PollEvent::default()
+    };
+    for poll in [woken(AT, CONN), woken(AT + 1, CONN + 1)] {
+        process.poll(&folder, &Labels::default(), &poll).unwrap();
+    }
+    let (_, left_out) = process.end(&folder).unwrap();
+    assert_eq!(left_out, 1, "the second wake");
+    let told = told(&path, "process");
+    for task in [CONN, CONN + 1] {
+        assert!(told.contains(&format!(" 0 task {task}, name")), "{task}");
+    }
+}
+
+/// Names of files say little: what is to be replaced has the metadata of a trace.
+#[test]
+fn a_folder_whose_files_only_have_the_names_is_left_alone() {
+    for (file, text) in [("process", "mine"), ("metadata", "/* mine */")] {
+        let parent = tempfile::tempdir().unwrap();
+        let path = parent.path().join("x.ctf");
+        fs::create_dir(&path).unwrap();
+        fs::write(path.join(file), text).unwrap();
+        let fault = TraceFolder::create(&path, true).unwrap_err();
+        assert!(fault.to_string().contains("metadata"), "{fault}");
+        assert_eq!(fs::read_to_string(path.join(file)).unwrap(), text);
+    }
+    let parent = tempfile::tempdir().unwrap();
+    TraceFolder::create(parent.path(), true).expect("an empty folder");
 }
