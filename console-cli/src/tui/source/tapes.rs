@@ -48,7 +48,9 @@ pub(super) async fn snapshot(target: &Target, name: &str) -> Ended {
 async fn kept(target: &Target) -> Result<Vec<u8>, Failure> {
     let (name, chunks) = source::past(Some(target), 0, 0).await?;
     let bytes = source::gather(&name, chunks, FILE_HEADER.to_vec(), source::MOST_KEPT).await?;
-    match bytes.len() > FILE_HEADER.len() {
+    // Before its first state, a process has names and polls: that is no file to look at.
+    let has_states = Reader::open(Cursor::new(&bytes)).is_ok_and(|kept| !kept.states().is_empty());
+    match has_states {
         true => Ok(bytes),
         false => Err(source::keeps_nothing(&name)),
     }
