@@ -78,7 +78,7 @@ impl LastMinute {
         }
     }
 
-    /// The numbers of a snapshot, in one cell. None if accounting is disarmed.
+    /// The numbers of a snapshot, in one cell of each; no cell if accounting is disarmed.
     #[must_use]
     pub fn of_one(shown: &Snapshot) -> Self {
         let mut noted = Self {

@@ -76,9 +76,10 @@ impl Monitor {
         let window = state
             .history
             .window(&totals, query.window_ns.map(|ns| self.scale.ticks(ns)));
-        let ticks = self.scale.ticks(TREND_NS);
-        let trend = query.procs.as_ref();
-        let trend = trend.map_or_else(Trend::default, |_| state.history.trend(&totals, ticks));
+        let trend = match query.procs {
+            Some(_) => state.history.trend(&totals, self.scale.ticks(TREND_NS)),
+            None => Trend::default(),
+        };
         let losses = state.losses;
         drop(state);
         let names = Registry(proc::all());
@@ -120,18 +121,18 @@ impl Monitor {
             )?;
         }
         selection.apply_others(&mut snapshot, budget)?;
-        self.follow_minute(&mut snapshot, query);
-        Ok(snapshot)
+        Ok(self.with_minute(snapshot, query))
     }
 
     /// Adds the last minute. It has the numbers of states, and of what consoles ask in their place.
-    fn follow_minute(&self, snapshot: &mut Snapshot, query: &Query) {
+    fn with_minute(&self, mut snapshot: Snapshot, query: &Query) -> Snapshot {
         let mut minute = lock(&self.minute);
         if query.window_ns == Some(RECORDED_WINDOW_NS) {
             // Another query may have noted a later instant in the meantime.
-            minute.join(&LastMinute::of_one(snapshot));
+            minute.join(&LastMinute::of_one(&snapshot));
         }
         snapshot.minute = minute.clone();
+        snapshot
     }
 
     /// Fills in the tables of procs and await points: with the names of those who had the longest

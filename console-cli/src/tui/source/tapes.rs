@@ -1,6 +1,7 @@
 //! Recordings that the console writes to new files: what a process keeps, and its states from now
 //! on. Whatever ends one, its file is whole.
 
+use std::fmt;
 use std::fs;
 use std::io::{self, Cursor, Write as _};
 use std::path::Path;
@@ -34,30 +35,32 @@ type Ended = Result<String, String>;
 
 /// Writes what a process keeps to a new file, and says what is in it.
 pub(super) async fn snapshot(target: &Target, name: &str) -> Ended {
-    let bytes = match timeout(WHOLE_PATIENCE, kept(target)).await {
-        Ok(Ok(bytes)) => bytes,
+    let kept = match timeout(WHOLE_PATIENCE, kept(target)).await {
+        Ok(Ok(kept)) => kept,
         Ok(Err(failure)) => return Err(format!("not written: {}", failure.text())),
         Err(_) => return Err(format!("not written: {target} does not answer")),
     };
     let name = name.to_owned();
-    let writing = spawn_blocking(move || write(&name, bytes));
+    let writing = spawn_blocking(move || write(&name, kept));
     writing.await.unwrap_or_else(|cause| Err(cause.to_string()))
 }
 
-/// The bytes of a file of all that a process keeps.
-async fn kept(target: &Target) -> Result<Vec<u8>, Failure> {
+/// The name of a process, and the bytes of a file of all that it keeps.
+async fn kept(target: &Target) -> Result<(String, Vec<u8>), Failure> {
     let (name, chunks) = source::past(Some(target), 0, 0).await?;
     let bytes = source::gather(&name, chunks, FILE_HEADER.to_vec(), source::MOST_KEPT).await?;
-    // Before its first state, a process has names and polls: that is no file to look at.
-    let has_states = Reader::open(Cursor::new(&bytes)).is_ok_and(|kept| !kept.states().is_empty());
-    match has_states {
-        true => Ok(bytes),
-        false => Err(source::keeps_nothing(&name)),
-    }
+    Ok((name, bytes))
 }
 
 /// `kv-4242-170431.tw: 60 states in 59.0 s, 10MiB; turbowish top kv-4242-170431.tw`
-fn write(name: &str, bytes: Vec<u8>) -> Ended {
+fn write(name: &str, (process, bytes): (String, Vec<u8>)) -> Ended {
+    let refuse = |why: &dyn fmt::Display| format!("not written: {why}");
+    let reader = Reader::open(Cursor::new(&bytes)).map_err(|fault| refuse(&fault))?;
+    let states = reader.states();
+    // Before its first state, a process has names and polls: that is no file to look at.
+    if states.is_empty() {
+        return Err(refuse(&source::keeps_nothing(&process).text()));
+    }
     let create = |name: &str| {
         let path = Path::new(name);
         let mut file = recording::create(path, false)?;
@@ -68,8 +71,6 @@ fn write(name: &str, bytes: Vec<u8>) -> Ended {
     };
     let (name, ()) = files::numbered(name, create).map_err(not_written)?;
     let length = units::bytes(bytes.len() as u64);
-    let reader = Reader::open(Cursor::new(bytes)).map_err(|fault| format!("{name}: {fault}"))?;
-    let states = reader.states();
     let time = match states {
         [first, .., last] => last.at_unix_ns.saturating_sub(first.at_unix_ns),
         _ => 0,
