@@ -8,7 +8,7 @@ use std::convert::Infallible;
 use std::hint::black_box;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Barrier};
+use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -139,18 +139,44 @@ fn calls() {
     two_workers();
 }
 
+/// Two threads that wait for each other.
+#[derive(Default)]
+struct Meeting {
+    arrived: Mutex<u32>,
+    changed: Condvar,
+}
+
+impl Meeting {
+    /// Longest wait. One worker may take both tasks: then nobody comes.
+    const PATIENCE: Duration = Duration::from_millis(20);
+
+    /// Processor time of this thread, if another one comes.
+    fn attend(&self) -> Option<u64> {
+        let mut arrived = self.arrived.lock().expect("no panic");
+        *arrived += 1;
+        self.changed.notify_all();
+        let waited = self.changed.wait_timeout_while(arrived, Self::PATIENCE, |arrived| *arrived < 2);
+        let (mut arrived, _) = waited.expect("no panic");
+        if *arrived < 2 {
+            *arrived = 0;
+            return None;
+        }
+        Some(thread_cpu())
+    }
+}
+
 /// Processor time of both workers so far. Each of two tasks holds the worker that it is on, so they
 /// are on both.
 async fn workers_cpu() -> u64 {
-    let both = Arc::new(Barrier::new(2));
-    let on_a_worker = |both: Arc<Barrier>| {
-        tool::spawn(async move {
-            both.wait();
-            thread_cpu()
-        })
-    };
-    let (one, other) = (on_a_worker(both.clone()), on_a_worker(both));
-    one.await.expect("a worker") + other.await.expect("a worker")
+    loop {
+        let meeting = Arc::new(Meeting::default());
+        let on_a_worker = |meeting: Arc<Meeting>| tool::spawn(async move { meeting.attend() });
+        let (one, other) = (on_a_worker(meeting.clone()), on_a_worker(meeting));
+        let (one, other) = (one.await.expect("a worker"), other.await.expect("a worker"));
+        if let (Some(one), Some(other)) = (one, other) {
+            return one + other;
+        }
+    }
 }
 
 async fn tasks() {
