@@ -42,6 +42,7 @@ mod polls;
 mod random;
 #[cfg(all(feature = "tokio", feature = "server"))]
 mod recorded_events;
+mod replayed;
 mod reuse;
 mod slots;
 mod slowest;

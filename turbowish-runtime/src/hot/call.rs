@@ -9,6 +9,7 @@ mod entered;
 mod nested;
 mod quick;
 mod reading;
+mod recorded;
 mod root;
 mod state;
 mod straight;
@@ -303,11 +304,42 @@ extern "C" fn begin_any<'a, 'b>(
     bytes: usize,
     waker: &'a Waker,
 ) -> Result<BorrowedWaker<'b>, PausedPoll> {
-    let Some(epoch) = switch::armed(open.epoch) else {
-        open.epoch = 0;
-        child::tell();
-        return Ok(BorrowedWaker::same(waker));
+    let Some(epoch) = switch::unrecorded(open.epoch) else {
+        return begin_rarely(open, proc, bytes, waker);
     };
+    match open_frame(open, epoch, proc, bytes, waker)? {
+        true => Ok(open.waker.lent(waker)),
+        false => Ok(BorrowedWaker::same(waker)),
+    }
+}
+
+/// Begins a poll in a process in which accounting is off, or events of calls are recorded.
+#[cold]
+#[inline(never)]
+fn begin_rarely<'a, 'b>(
+    open: &'b mut OpenPoll<'a>,
+    proc: &'static Proc,
+    bytes: usize,
+    waker: &'a Waker,
+) -> Result<BorrowedWaker<'b>, PausedPoll> {
+    if let Some(epoch) = switch::recorded(open.epoch) {
+        return recorded::begin(open, epoch, proc, bytes, waker);
+    }
+    open.epoch = 0;
+    child::tell();
+    Ok(BorrowedWaker::same(waker))
+}
+
+/// Opens the frame of any call, if there is one to open. Returns whether the poll may have got
+/// another waker.
+#[inline(always)]
+fn open_frame<'a>(
+    open: &mut OpenPoll<'a>,
+    epoch: u32,
+    proc: &'static Proc,
+    bytes: usize,
+    waker: &'a Waker,
+) -> Result<bool, PausedPoll> {
     let covered = open.state.task.as_ref().map(CoveredTask::covered);
     pause::look(covered, waker)?;
     if covered.is_none() && open.state.account.is_live(epoch) {
@@ -315,7 +347,7 @@ extern "C" fn begin_any<'a, 'b>(
             is_plain(thread, open, waker) && begin_plain(thread, open, proc, bytes)
         });
         if begun == Some(true) {
-            return Ok(BorrowedWaker::same(waker));
+            return Ok(false);
         }
     }
     let state = &mut *open.state;
@@ -326,14 +358,14 @@ extern "C" fn begin_any<'a, 'b>(
         });
         if let Some(Some(depth)) = opened {
             open.depth = depth;
-            return Ok(open.waker.lent(waker));
+            return Ok(true);
         }
     }
     if features::SERVER && open.state.account.is_over() {
         polled_again(epoch, proc);
     }
     unseen(epoch);
-    Ok(BorrowedWaker::same(waker))
+    Ok(false)
 }
 
 /// Opens the frame of a root, of a branch, or of a call that is polled as neither.
@@ -440,7 +472,7 @@ extern "C" fn end_any(open: &mut OpenPoll<'_>, end: PollEnd, read: Option<u64>) 
     }
     let is_current = switch::epoch() == Some(open.epoch);
     if depth == CLOSED {
-        unseen(open.epoch);
+        unseen_end(state, open.epoch);
     } else if depth == STRAIGHT_ROOT {
         if is_current {
             let closing = Closing { end, given };
@@ -455,8 +487,8 @@ extern "C" fn end_any(open: &mut OpenPoll<'_>, end: PollEnd, read: Option<u64>) 
         thread::with_current(open.epoch, |thread| {
             close_in(thread, state, depth, &closing)
         });
-    } else if depth == 0 && state.task.is_none() && !switch::is_child() {
-        outlast(open.epoch, state, end == PollEnd::Pending, given.first());
+    } else {
+        end_rarely(open.epoch, state, depth, &Closing { end, given });
     }
     if end == PollEnd::Panic && !switch::is_child() {
         told_of(state, given.first());
@@ -464,6 +496,32 @@ extern "C" fn end_any(open: &mut OpenPoll<'_>, end: PollEnd, read: Option<u64>) 
     given.let_go();
     if end != PollEnd::Pending && state.task.is_some() {
         leave_task(state);
+    }
+}
+
+/// Ends a poll without a frame.
+#[cold]
+fn unseen_end(state: &mut CallState, epoch: u32) {
+    match recorded::number(epoch) {
+        Some(number) => recorded::end_unseen(state, number),
+        None => unseen(epoch),
+    }
+}
+
+/// Ends a poll that began in an epoch in which events of calls are recorded, or in one that is
+/// over.
+#[cold]
+#[inline(never)]
+fn end_rarely(epoch: u32, state: &mut CallState, depth: u32, closing: &Closing<'_>) {
+    let number = recorded::number(epoch);
+    let epoch = number.map_or(epoch, |_| state.account.epoch());
+    if let Some(number) = number
+        && switch::epoch() == Some(epoch)
+    {
+        recorded::end((epoch, number), state, depth, closing);
+    } else if depth == 0 && state.task.is_none() && !switch::is_child() {
+        let is_pending = closing.end == PollEnd::Pending;
+        outlast(epoch, state, is_pending, closing.given.first());
     }
 }
 

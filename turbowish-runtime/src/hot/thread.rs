@@ -1,6 +1,8 @@
 //! Per-thread ledgers: found without a lock, enrolled once, read by the monitor until they are
 //! folded.
 
+mod call_log;
+
 use std::cell::{Cell, RefCell};
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
@@ -19,6 +21,10 @@ use turbowish_unsafe::local::Local;
 use turbowish_unsafe::own::Own;
 use turbowish_unsafe::zeroed;
 
+use self::call_log::CallLogs;
+pub(crate) use self::call_log::{
+    CallLog, ThreadCallLog, is_numbered_now, number_calls_anew, take_call_logs,
+};
 use crate::features;
 use crate::hot::clock;
 use crate::hot::origin::TaskOrigin;
@@ -52,6 +58,8 @@ pub(crate) struct ThreadLedger {
     pub(crate) forced: AtomicU64,
     /// What a recorder takes of the thread beside its polls.
     pub(crate) events: Arc<EventRing>,
+    /// The events of its calls, in an epoch in which they are recorded.
+    pub(crate) calls: Option<Arc<CallLog>>,
     /// The last panic in a task on this thread.
     pub(crate) panic: Mutex<Option<PanicNote>>,
 }
@@ -116,6 +124,7 @@ struct Threads {
     /// Paths of all calls.
     paths: LazyLock<Arc<Paths>>,
     polls: PollRings,
+    calls: CallLogs,
 }
 
 /// The last polls of each thread, for a recorder.
@@ -190,6 +199,7 @@ static THREADS: Threads = Threads {
             lasting: None,
         }),
     },
+    calls: CallLogs::new(),
 };
 
 /// Starts a TurboWish thread. It has signals blocked: signals sent to the process go to threads of
@@ -337,6 +347,7 @@ fn enroll(epoch: u32) -> Option<()> {
         lent: AtomicUsize::new(0),
         forced: AtomicU64::new(0),
         events,
+        calls: THREADS.calls.begin(epoch, index),
         panic: Mutex::default(),
     });
     let enrolled = list(&fresh)?;
@@ -466,6 +477,7 @@ fn stray(epoch: u32, slot: &mut Option<Arc<ThreadLedger>>) -> Option<&ThreadLedg
             lent: AtomicUsize::new(0),
             forced: AtomicU64::new(0),
             events: Arc::default(),
+            calls: THREADS.calls.begin(epoch, index),
             panic: Mutex::default(),
         });
         list(&fresh)?;
