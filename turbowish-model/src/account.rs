@@ -6,7 +6,6 @@ pub(crate) mod append_vec;
 pub mod await_stack;
 pub mod branch;
 pub mod call;
-pub mod call_ring;
 pub mod counters;
 pub mod delays;
 pub mod event_ring;

@@ -6,6 +6,7 @@
 //!
 //! Each kind of subject has its own ids: a call and a task may have the same number.
 
+pub mod call_ring;
 mod class;
 
 pub use self::class::{EventClass, EventClasses, UnknownClass};

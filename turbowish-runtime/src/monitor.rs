@@ -181,9 +181,10 @@ impl Monitor {
         switch::arm_recorded()
     }
 
-    /// Lets the events of calls be recorded from the next arming on, or no longer.
-    pub(crate) fn record_calls(&self, records: bool) {
-        self.records_calls.store(records, Ordering::Relaxed);
+    /// Lets the events of calls be recorded from the next arming on, or no longer. Returns whether
+    /// that changes anything.
+    pub(crate) fn record_calls(&self, records: bool) -> bool {
+        self.records_calls.swap(records, Ordering::Relaxed) != records
     }
 
     /// Disarms accounting. Open polls and live calls are accounted as if they ended now.

@@ -84,8 +84,8 @@ impl SubjectHistory {
         self
     }
 
-    /// Number of lines left out that ended before an instant. Each of them ended no later than those
-    /// that are kept.
+    /// Number of lines left out that ended before an instant. Each of them ended no later than
+    /// those that are kept.
     fn left_out_before(&self, instant: u64) -> Option<usize> {
         let first = self.lines.iter().map(HistoryLine::end).min();
         self.left_out

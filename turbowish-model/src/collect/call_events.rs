@@ -3,7 +3,7 @@
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-use crate::account::call_ring::CallRecord;
+use crate::event::call_ring::CallRecord;
 use crate::event::{CallEvent, Event, EventKind};
 
 /// The events of one thread in their order, and what is known of its open polls.
@@ -85,8 +85,8 @@ mod tests {
 
     use super::{ThreadCalls, in_order};
     use crate::account::call::PollEnd;
-    use crate::account::call_ring::CallRecord;
     use crate::event::CallEvent;
+    use crate::event::call_ring::CallRecord;
 
     const CREATE: CallEvent = CallEvent::Create { proc: 0 };
     const START: CallEvent = CallEvent::PollStart {

@@ -45,7 +45,7 @@ use crate::hot::probe::Probe;
 use crate::hot::proc::{Proc, StaticProc};
 use crate::hot::task::{Covered, CoveredTask};
 use crate::hot::thread::{ThisThread, ThreadLedger};
-use crate::hot::{after_end, child, clock, switch, thread};
+use crate::hot::{after_end, clock, switch, thread};
 
 pin_project! {
     /// One call of an instrumented `async fn`.
@@ -305,29 +305,12 @@ extern "C" fn begin_any<'a, 'b>(
     waker: &'a Waker,
 ) -> Result<BorrowedWaker<'b>, PausedPoll> {
     let Some(epoch) = switch::unrecorded(open.epoch) else {
-        return begin_rarely(open, proc, bytes, waker);
+        return recorded::begin_rarely(open, proc, bytes, waker);
     };
     match open_frame(open, epoch, proc, bytes, waker)? {
         true => Ok(open.waker.lent(waker)),
         false => Ok(BorrowedWaker::same(waker)),
     }
-}
-
-/// Begins a poll in a process in which accounting is off, or events of calls are recorded.
-#[cold]
-#[inline(never)]
-fn begin_rarely<'a, 'b>(
-    open: &'b mut OpenPoll<'a>,
-    proc: &'static Proc,
-    bytes: usize,
-    waker: &'a Waker,
-) -> Result<BorrowedWaker<'b>, PausedPoll> {
-    if let Some(epoch) = switch::recorded(open.epoch) {
-        return recorded::begin(open, epoch, proc, bytes, waker);
-    }
-    open.epoch = 0;
-    child::tell();
-    Ok(BorrowedWaker::same(waker))
 }
 
 /// Opens the frame of any call, if there is one to open. Returns whether the poll may have got
@@ -472,7 +455,7 @@ extern "C" fn end_any(open: &mut OpenPoll<'_>, end: PollEnd, read: Option<u64>) 
     }
     let is_current = switch::epoch() == Some(open.epoch);
     if depth == CLOSED {
-        unseen_end(state, open.epoch);
+        recorded::unseen_end(state, open.epoch);
     } else if depth == STRAIGHT_ROOT {
         if is_current {
             let closing = Closing { end, given };
@@ -488,7 +471,7 @@ extern "C" fn end_any(open: &mut OpenPoll<'_>, end: PollEnd, read: Option<u64>) 
             close_in(thread, state, depth, &closing)
         });
     } else {
-        end_rarely(open.epoch, state, depth, &Closing { end, given });
+        recorded::end_rarely(open.epoch, state, depth, &Closing { end, given });
     }
     if end == PollEnd::Panic && !switch::is_child() {
         told_of(state, given.first());
@@ -496,32 +479,6 @@ extern "C" fn end_any(open: &mut OpenPoll<'_>, end: PollEnd, read: Option<u64>) 
     given.let_go();
     if end != PollEnd::Pending && state.task.is_some() {
         leave_task(state);
-    }
-}
-
-/// Ends a poll without a frame.
-#[cold]
-fn unseen_end(state: &mut CallState, epoch: u32) {
-    match recorded::number(epoch) {
-        Some(number) => recorded::end_unseen(state, number),
-        None => unseen(epoch),
-    }
-}
-
-/// Ends a poll that began in an epoch in which events of calls are recorded, or in one that is
-/// over.
-#[cold]
-#[inline(never)]
-fn end_rarely(epoch: u32, state: &mut CallState, depth: u32, closing: &Closing<'_>) {
-    let number = recorded::number(epoch);
-    let epoch = number.map_or(epoch, |_| state.account.epoch());
-    if let Some(number) = number
-        && switch::epoch() == Some(epoch)
-    {
-        recorded::end((epoch, number), state, depth, closing);
-    } else if depth == 0 && state.task.is_none() && !switch::is_child() {
-        let is_pending = closing.end == PollEnd::Pending;
-        outlast(epoch, state, is_pending, closing.given.first());
     }
 }
 

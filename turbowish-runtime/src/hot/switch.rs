@@ -1,6 +1,6 @@
 //! Accounting switch: one word says whether accounting is armed, and which epoch it is. Even while
-//! disarmed, odd while armed. While armed in such a way that the events of calls are recorded, it is
-//! even with [`RECORDED`]: then no poll takes a quick way, since those ask for an odd word.
+//! disarmed, odd while armed. While armed so that the events of calls are recorded, it is even and
+//! has the bit [`RECORDED`]: then no poll takes a quick way, since those ask for an odd word.
 //!
 //! It also says that this process is a child of `fork`. A thread that the child does not have may
 //! have held a lock at the fork, so accounting is off for good in a child, from before its first

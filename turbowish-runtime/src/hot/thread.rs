@@ -5,7 +5,7 @@ mod call_log;
 
 use std::cell::{Cell, RefCell};
 use std::io;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 use std::sync::{Arc, LazyLock, Mutex, OnceLock};
 use std::thread::JoinHandle;
 
@@ -17,6 +17,7 @@ use turbowish_model::account::metrics::Metrics;
 use turbowish_model::account::paths::Paths;
 use turbowish_model::account::poll_ring::{PollRing, PollWords, ring_places};
 use turbowish_model::account::task::FirstPollCell;
+use turbowish_model::event::{EventClass, EventClasses};
 use turbowish_unsafe::local::Local;
 use turbowish_unsafe::own::Own;
 use turbowish_unsafe::zeroed;
@@ -134,6 +135,8 @@ struct PollRings {
     /// Those that the recorder has not taken yet.
     rings: Mutex<Vec<ThreadPolls>>,
     memory: Mutex<RingMemory>,
+    /// The classes of events that are recorded: [`EventClasses::bits`].
+    classes: AtomicU8,
 }
 
 /// Memory of a ring. It is never given back to the system, only to other threads.
@@ -198,6 +201,7 @@ static THREADS: Threads = Threads {
             free: Vec::new(),
             lasting: None,
         }),
+        classes: AtomicU8::new(EventClasses::DEFAULT.bits()),
     },
     calls: CallLogs::new(),
 };
@@ -410,6 +414,22 @@ pub(crate) fn keep_polls(
         .polls
         .per_thread
         .store(per_thread, Ordering::Relaxed);
+}
+
+/// The classes of events that are recorded.
+pub(crate) fn recorded_classes() -> EventClasses {
+    EventClasses::of_bits(THREADS.polls.classes.load(Ordering::Relaxed))
+}
+
+/// Lets these classes be recorded from now on.
+pub(crate) fn record_classes(classes: EventClasses) {
+    let bits = classes.bits();
+    THREADS.polls.classes.store(bits, Ordering::Relaxed);
+}
+
+/// Whether events of a class are recorded.
+pub(crate) fn records(class: EventClass) -> bool {
+    recorded_classes().has(class)
 }
 
 /// Takes the polls of the threads that have begun since the last call.

@@ -5,8 +5,8 @@ use std::pin::{Pin, pin};
 use std::task::{Context, Waker};
 
 use turbowish_model::account::aggregate::Aggregate;
-use turbowish_model::account::call_ring::CallRecord;
 use turbowish_model::collect::call_events::{ThreadCalls, in_order};
+use turbowish_model::event::call_ring::CallRecord;
 use turbowish_model::event::{CallEvent, Event};
 use turbowish_testing::replay::{Outcome, Replay};
 

@@ -5,18 +5,20 @@
 //! with these events come to the same sums. A call has its number instead of its epoch between
 //! polls: no quick way takes it for a call of this epoch.
 
-use turbowish_model::account::call::{Call as Account, Origin};
+use std::task::Waker;
+
+use turbowish_model::account::call::{Call as Account, Origin, PollEnd};
 use turbowish_model::event::CallEvent;
 use turbowish_unsafe::waker::BorrowedWaker;
 
 use super::arrive::arrive_in;
 use super::entered::{Entered, PLAIN};
 use super::root::{Closing, PollWaker};
-use super::{CLOSED, CallState, OpenPoll, close_in, close_plain, open_frame};
+use super::{CLOSED, CallState, OpenPoll, close_in, close_plain, open_frame, outlast, unseen};
 use crate::hot::pause::PausedPoll;
 use crate::hot::proc::Proc;
 use crate::hot::thread::{self, ThreadLedger};
-use crate::hot::{clock, switch};
+use crate::hot::{child, clock, switch};
 
 /// In place of the epoch of an open poll: the number of its call, and this.
 const NUMBERED: u32 = 1 << 31;
@@ -42,16 +44,59 @@ fn known(account: &Account) -> Option<u32> {
         .filter(|&number| thread::is_numbered_now(number))
 }
 
+/// Begins a poll in a process in which accounting is off, or events of calls are recorded.
+#[cold]
+#[inline(never)]
+pub(super) fn begin_rarely<'a, 'b>(
+    open: &'b mut OpenPoll<'a>,
+    proc: &'static Proc,
+    bytes: usize,
+    waker: &'a Waker,
+) -> Result<BorrowedWaker<'b>, PausedPoll> {
+    if let Some(epoch) = switch::recorded(open.epoch) {
+        return begin(open, epoch, proc, bytes, waker);
+    }
+    open.epoch = 0;
+    child::tell();
+    Ok(BorrowedWaker::same(waker))
+}
+
+/// Ends a poll without a frame.
+#[cold]
+pub(super) fn unseen_end(state: &mut CallState, epoch: u32) {
+    match number(epoch) {
+        Some(number) => end_unseen(state, number),
+        None => unseen(epoch),
+    }
+}
+
+/// Ends a poll that began in an epoch in which events of calls are recorded, or in one that is
+/// over.
+#[cold]
+#[inline(never)]
+pub(super) fn end_rarely(epoch: u32, state: &mut CallState, depth: u32, closing: &Closing<'_>) {
+    let call = number(epoch);
+    let epoch = call.map_or(epoch, |_| state.account.epoch());
+    if let Some(number) = call
+        && switch::epoch() == Some(epoch)
+    {
+        end((epoch, number), state, depth, closing);
+    } else if depth == 0 && state.task.is_none() && !switch::is_child() {
+        let is_pending = closing.end == PollEnd::Pending;
+        outlast(epoch, state, is_pending, closing.given.first());
+    }
+}
+
 /// Begins a poll.
 ///
 /// # Errors
 /// If the task is paused: the future must not be polled.
-pub(super) fn begin<'a, 'b>(
+fn begin<'a, 'b>(
     open: &'b mut OpenPoll<'a>,
     epoch: u32,
     proc: &'static Proc,
     bytes: usize,
-    waker: &'a std::task::Waker,
+    waker: &'a Waker,
 ) -> Result<BorrowedWaker<'b>, PausedPoll> {
     let known = known(&open.state.account);
     if known.is_some() {
@@ -95,12 +140,7 @@ fn rest(state: &mut CallState, epoch: u32, number: u32) {
 }
 
 /// Closes the frame of a call with this number.
-pub(super) fn end(
-    (epoch, number): (u32, u32),
-    state: &mut CallState,
-    depth: u32,
-    closing: &Closing<'_>,
-) {
+fn end((epoch, number): (u32, u32), state: &mut CallState, depth: u32, closing: &Closing<'_>) {
     thread::with_current(epoch, |thread| {
         match closing.given {
             PollWaker::Inherited => close_plain(thread, state, depth, (closing.end, None)),
@@ -114,7 +154,7 @@ pub(super) fn end(
 }
 
 /// Ends a poll without a frame.
-pub(super) fn end_unseen(state: &mut CallState, number: u32) {
+fn end_unseen(state: &mut CallState, number: u32) {
     let Some(epoch) = recorded_epoch() else {
         return;
     };

@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicU32, Ordering, fence};
 use std::sync::{Arc, Mutex};
 
 use turbowish_model::account::call::CALL_NUMBERS;
-use turbowish_model::account::call_ring::{CallRecord, CallRing};
 use turbowish_model::event::CallEvent;
+use turbowish_model::event::call_ring::{CallRecord, CallRing};
 use turbowish_unsafe::zeroed;
 
 use super::{THREADS, ThreadLedger};

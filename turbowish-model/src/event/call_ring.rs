@@ -2,7 +2,7 @@
 //! that the thread overwrites. Two words for each event, without a lock.
 //!
 //! A reader copies what it has not seen yet, drops what may have been overwritten meanwhile, and
-//! counts it: see [`event_ring`](super::event_ring).
+//! counts it: see [`event_ring`](crate::account::event_ring).
 
 use alloc::boxed::Box;
 
