@@ -192,12 +192,12 @@ impl Monitor {
         let mut state = self.state();
         if let Some(epoch) = switch::disarm() {
             events::console(|| ConsoleEvent::Disarm);
-            let now = clock::ticks();
+            let (now, unix_ns) = (clock::ticks(), unix_ns());
             state.gather.end(epoch, now);
             let (totals, _) = state.gather.read(|| now);
             state.history.tick(totals);
             state.switched = Switched {
-                unix_ns: unix_ns(),
+                unix_ns,
                 off_at: Some(now),
                 epoch,
             };

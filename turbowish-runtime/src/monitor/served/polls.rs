@@ -61,7 +61,9 @@ impl PollReader {
             }
             !is_over
         });
-        heard.map(on_event::pass);
+        if let Some(heard) = heard {
+            on_event::pass(heard);
+        }
         self.read_calls(scale, &mut new);
         new.clock = Some(now(scale));
         // After the polls: all their numbers are defined by now.
