@@ -7,10 +7,11 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 usage() {
     cat <<'TEXT'
-Usage: benches/record-cost.sh [PAIRS [REQUESTS]]
+Usage: benches/record-cost.sh [PAIRS [REQUESTS [CLASSES]]]
 
   PAIRS     pairs of rounds                      [default: 9]
   REQUESTS  requests of a round, by 50 clients   [default: 600000]
+  CLASSES   classes of events, such as calls     [default: those of a process]
 
 The goal is a ratio of 1.02. Needs redis-benchmark (Debian package redis-tools).
 TEXT
@@ -22,7 +23,7 @@ fail() {
 }
 
 [[ ${1:-} != -h && ${1:-} != --help ]] || { usage; exit 0; }
-pairs=${1:-9} requests=${2:-600000}
+pairs=${1:-9} requests=${2:-600000} classes=${3:-on}
 [[ $pairs$requests =~ ^[1-9][0-9]*$ ]] || { usage >&2; exit 2; }
 command -v redis-benchmark >/dev/null || fail "redis-benchmark is missing: install the Debian package redis-tools"
 
@@ -37,7 +38,7 @@ trap 'kill "${pids[@]}" 2>/dev/null || true; wait; rm -rf "$work"' EXIT
 last=$(($(nproc) - 1))
 declare -A pid port
 for how in off on; do
-    if [[ $how == off ]]; then record=off; else record=; fi
+    if [[ $how == off ]]; then record=off; else record=$classes; fi
     TURBOWISH_RECORD=$record taskset -c 0 "$bin/kv" --port 0 --dir "$work/$how" >"$work/out-$how" &
     pid[$how]=$!
     pids+=("$!")

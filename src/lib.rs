@@ -71,8 +71,8 @@ pub use turbowish_macros::instrument;
 
 #[cfg(feature = "enabled")]
 pub use turbowish_runtime::{
-    AlertLimit, Builder, Bytes, Guard, InitError, Intent, Percent, Task, TaskBuilder, arm, counter,
-    disarm, event, gauge, init, record_panics, task,
+    AlertLimit, Builder, Bytes, Guard, InitError, Intent, Percent, RecordedEvent, RecordedKind,
+    Task, TaskBuilder, arm, counter, disarm, event, gauge, init, on_event, record_panics, task,
 };
 
 #[cfg(feature = "enabled")]
@@ -86,8 +86,8 @@ pub use turbowish_runtime::{JoinHandle, JoinSet, block_on, spawn, spawn_local, s
 
 #[cfg(not(feature = "enabled"))]
 pub use off::{
-    AlertLimit, Builder, Bytes, Guard, InitError, Intent, Percent, Task, TaskBuilder, arm, disarm,
-    init, record_panics, task,
+    AlertLimit, Builder, Bytes, Guard, InitError, Intent, Percent, RecordedEvent, RecordedKind,
+    Task, TaskBuilder, arm, disarm, init, on_event, record_panics, task,
 };
 
 #[cfg(not(feature = "enabled"))]

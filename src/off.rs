@@ -2,6 +2,7 @@
 
 mod alert_limit;
 pub mod metrics;
+mod on_event;
 #[cfg(feature = "tokio")]
 pub(crate) mod tokio;
 
@@ -11,6 +12,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 pub use self::alert_limit::{AlertLimit, Bytes, Percent};
+pub use self::on_event::{RecordedEvent, RecordedKind, on_event};
 
 /// Compiled out: does nothing.
 #[inline]

@@ -348,7 +348,7 @@ pub(crate) async fn list() -> Listing {
 }
 
 /// `kv 4242`
-fn label(process: &Process) -> String {
+pub(crate) fn label(process: &Process) -> String {
     format!("{} {}", process.name, process.pid)
 }
 

@@ -250,6 +250,7 @@ impl Console {
             if !self.source.is_current(&told) {
                 continue;
             }
+            self.source.shown(&told.message);
             drawing.note(&told.message);
             let held = state.pending.held.is_some();
             update(&mut state, Message::Tick(self.clock.now()));

@@ -6,6 +6,10 @@
 //!
 //! Each kind of subject has its own ids: a call and a task may have the same number.
 
+pub mod call_ring;
+mod class;
+
+pub use self::class::{EventClass, EventClasses, UnknownClass};
 use crate::account::call::PollEnd;
 use crate::account::resource::{Kind, Role, Strength};
 
@@ -102,6 +106,18 @@ pub enum CallEvent {
     Drop,
     /// The call was woken.
     Wake,
+    /// The body that runs in the call's poll reaches an await point. It is that of another call if
+    /// `proc` is not the call's.
+    Await {
+        /// Id of the proc.
+        proc: u32,
+        /// Await point plus one.
+        site: u32,
+        /// The operand is itself an instrumented call.
+        direct: bool,
+    },
+    /// A poll that is not accounted begins or ends within the call's poll.
+    Unaccounted,
 }
 
 /// Kind of an event of a task.

@@ -38,6 +38,8 @@ pub enum ChunkKind {
     Polls,
     /// Other events of a thread: an [`EventBatch`](crate::EventBatch).
     Events,
+    /// Events of calls on a thread: a [`CallBatch`](crate::CallBatch).
+    Calls,
     /// A kind of a later version.
     Other(u8),
 }
@@ -50,6 +52,7 @@ impl ChunkKind {
             Self::Names => 3,
             Self::Polls => 4,
             Self::Events => 5,
+            Self::Calls => 6,
             Self::Other(code) => code,
         }
     }
@@ -61,6 +64,7 @@ impl ChunkKind {
             3 => Self::Names,
             4 => Self::Polls,
             5 => Self::Events,
+            6 => Self::Calls,
             _ => Self::Other(code),
         }
     }

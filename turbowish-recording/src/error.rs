@@ -63,6 +63,8 @@ pub enum BodyFault {
     Polls,
     /// It is not a list of events.
     Events,
+    /// It is not a list of events of calls.
+    Calls,
 }
 
 impl fmt::Display for RecordingError {
@@ -109,6 +111,7 @@ impl fmt::Display for BodyFault {
             Self::Text => f.write_str("it is not text"),
             Self::Polls => f.write_str("it is not a list of polls"),
             Self::Events => f.write_str("it is not a list of events"),
+            Self::Calls => f.write_str("it is not a list of events of calls"),
         }
     }
 }

@@ -18,6 +18,7 @@
 //! # Ok::<(), turbowish_recording::RecordingError>(())
 //! ```
 
+mod calls;
 mod chunk;
 #[cfg(feature = "read")]
 mod error;
@@ -34,6 +35,7 @@ mod varint;
 #[cfg(feature = "read")]
 mod writer;
 
+pub use calls::{CallBatch, CallEncoder};
 pub use chunk::{
     ChunkHeader, ChunkKind, FILE_HEADER, FILE_MAGIC, FORMAT_VERSION, HEADER_BYTES, LARGEST_BATCH,
     LARGEST_BODY, LONGEST_MARK, MARKER, encode,

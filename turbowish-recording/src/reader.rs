@@ -10,9 +10,9 @@ use turbowish_wire::proto;
 
 use crate::skim::{Index, Input, begins, skim};
 use crate::{
-    BodyFault, Damage, EventBatch, EventsEntry, FILE_HEADER, HEADER_BYTES, LARGEST_BATCH,
-    LARGEST_BODY, LONGEST_MARK, MarkEntry, Names, PollBatch, PollsEntry, RecordingError,
-    StateEntry,
+    BodyFault, CallBatch, Damage, EventBatch, EventsEntry, FILE_HEADER, HEADER_BYTES,
+    LARGEST_BATCH, LARGEST_BODY, LONGEST_MARK, MarkEntry, Names, PollBatch, PollsEntry,
+    RecordingError, StateEntry,
 };
 
 /// A recording that was opened. It keeps the list of states, and decodes one when it is asked for.
@@ -152,6 +152,24 @@ impl<R: Read + Seek> Reader<R> {
         let body = self.body(offset, LARGEST_BATCH)?;
         let fault = BodyFault::Events;
         EventBatch::read(at_unix_ns, &body).ok_or(RecordingError::Body { offset, fault })
+    }
+
+    /// The chunks of events of calls, in the order in which they were recorded.
+    #[must_use]
+    pub fn calls(&self) -> &[EventsEntry] {
+        &self.index.calls
+    }
+
+    /// Decodes a chunk of events of calls, by its number in [`Self::calls`].
+    ///
+    /// # Errors
+    /// There is none of that number, it cannot be read, or it has something else.
+    pub fn call_batch(&mut self, nth: usize) -> Result<CallBatch, RecordingError> {
+        let calls = self.calls().get(nth);
+        let EventsEntry { at_unix_ns, offset } = *calls.ok_or(RecordingError::NoChunk { nth })?;
+        let body = self.body(offset, LARGEST_BATCH)?;
+        let fault = BodyFault::Calls;
+        CallBatch::read(at_unix_ns, &body).ok_or(RecordingError::Body { offset, fault })
     }
 
     /// Where the chunks of names begin, in bytes from the beginning.

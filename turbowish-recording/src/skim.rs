@@ -87,6 +87,7 @@ pub(crate) struct Index {
     pub(crate) marks: Vec<MarkEntry>,
     pub(crate) polls: Vec<PollsEntry>,
     pub(crate) events: Vec<EventsEntry>,
+    pub(crate) calls: Vec<EventsEntry>,
     /// Where the chunks of names begin.
     pub(crate) names: Vec<u64>,
     pub(crate) damage: Damage,
@@ -199,7 +200,7 @@ fn header<R: Read + Seek>(
 
 impl Index {
     const fn count(&self) -> usize {
-        let batches = self.polls.len() + self.events.len();
+        let batches = self.polls.len() + self.events.len() + self.calls.len();
         self.states.len() + self.marks.len() + batches + self.names.len()
     }
 
@@ -223,6 +224,7 @@ impl Index {
             ChunkKind::Mark => self.marks.push(MarkEntry { at_unix_ns, offset }),
             ChunkKind::Polls => self.polls.push(PollsEntry { at_unix_ns, offset }),
             ChunkKind::Events => self.events.push(EventsEntry { at_unix_ns, offset }),
+            ChunkKind::Calls => self.calls.push(EventsEntry { at_unix_ns, offset }),
             ChunkKind::Names => self.names.push(offset),
             // A later version has written it, and an older reader does not need it.
             ChunkKind::Other(_) => {}

@@ -74,7 +74,7 @@ impl<W: Write> Writer<W> {
         self.chunk(ChunkKind::Mark, at_unix_ns, 0, text.as_bytes())
     }
 
-    /// Writes a chunk as it was read or received: names, polls or events.
+    /// Writes a chunk as it was read or received: names, polls, events or calls.
     ///
     /// # Errors
     /// As [`Self::state`].
@@ -84,7 +84,10 @@ impl<W: Write> Writer<W> {
         at_unix_ns: u64,
         body: &[u8],
     ) -> Result<(), RecordingError> {
-        let is_batch = matches!(kind, ChunkKind::Polls | ChunkKind::Events);
+        let is_batch = matches!(
+            kind,
+            ChunkKind::Polls | ChunkKind::Events | ChunkKind::Calls
+        );
         if is_batch && body.len() > LARGEST_BATCH {
             return Err(RecordingError::TooLarge);
         }

@@ -11,6 +11,7 @@ use crate::exit;
 use crate::hot::{child, switch, task};
 use crate::log::say;
 use crate::monitor;
+use crate::on_event;
 use crate::runtimes;
 use crate::settings::{Environment, Mode, Report, Settings};
 
@@ -364,6 +365,7 @@ impl Drop for Guard {
                 monitor.close();
                 runtimes::forget();
                 monitor::thread::stop(monitor);
+                on_event::end();
                 // After the last console: what is polled from here on costs what it costs while
                 // accounting is off.
                 monitor.disarm();

@@ -24,6 +24,7 @@ mod lock;
 mod log;
 mod metrics;
 mod monitor;
+mod on_event;
 mod os_thread;
 #[doc(hidden)]
 pub mod private;
@@ -57,5 +58,6 @@ pub use crate::init::{Builder, Guard, InitError, arm, disarm, init};
 #[expect(deprecated, reason = "they stay for a while")]
 pub use crate::init::{pause, resume};
 pub use crate::intent::Intent;
+pub use crate::on_event::{RecordedEvent, RecordedKind, on_event};
 #[cfg(feature = "tokio")]
 pub use crate::spawn::{JoinHandle, JoinSet, block_on, spawn, spawn_local};

@@ -9,7 +9,7 @@ use once_cell::race::OnceRef;
 use turbowish_model::account::event_ring::{EVENT_VALUES, EventFact, EventRecord};
 use turbowish_model::account::metrics::{MetricKey, SITE_LIMIT};
 use turbowish_model::collect::metric_rows::MetricName;
-use turbowish_model::event::UserEvent;
+use turbowish_model::event::{EventClass, UserEvent};
 use turbowish_model::snapshot::MetricKind;
 
 use crate::hot::thread::ThreadLedger;
@@ -226,6 +226,9 @@ impl EventSite {
         for (value, number) in values.iter_mut().zip(numbers) {
             let Some(number) = number else { return lose() };
             *value = number;
+        }
+        if !thread::records(EventClass::User) {
+            return;
         }
         let at = clock::ticks();
         self.0.note(|thread, MetricKey { site, .. }| {

@@ -87,6 +87,8 @@ pub(crate) struct Monitor {
     minute: Mutex<LastMinute>,
     /// Whether the program's guard was dropped: accounting is not armed any more.
     closed: AtomicBool,
+    /// Whether events of calls are to be recorded while accounting is armed.
+    records_calls: AtomicBool,
 }
 
 struct State {
@@ -144,6 +146,7 @@ impl Monitor {
             costs: OnceLock::new(),
             minute: Mutex::default(),
             closed: AtomicBool::new(false),
+            records_calls: AtomicBool::new(false),
         }
     }
 
@@ -160,7 +163,7 @@ impl Monitor {
         }
         let (totals, _) = state.gather.read(clock::ticks);
         state.history.resume(totals);
-        if let Some(epoch) = switch::arm() {
+        if let Some(epoch) = self.turn_on() {
             events::console(|| ConsoleEvent::Arm);
             state.switched = Switched {
                 unix_ns: unix_ns(),
@@ -170,17 +173,31 @@ impl Monitor {
         }
     }
 
+    fn turn_on(&self) -> Option<u32> {
+        if !self.records_calls.load(Ordering::Relaxed) {
+            return switch::arm();
+        }
+        thread_list::number_calls_anew();
+        switch::arm_recorded()
+    }
+
+    /// Lets the events of calls be recorded from the next arming on, or no longer. Returns whether
+    /// that changes anything.
+    pub(crate) fn record_calls(&self, records: bool) -> bool {
+        self.records_calls.swap(records, Ordering::Relaxed) != records
+    }
+
     /// Disarms accounting. Open polls and live calls are accounted as if they ended now.
     pub(crate) fn disarm(&self) {
         let mut state = self.state();
         if let Some(epoch) = switch::disarm() {
             events::console(|| ConsoleEvent::Disarm);
-            let now = clock::ticks();
+            let (now, unix_ns) = (clock::ticks(), unix_ns());
             state.gather.end(epoch, now);
             let (totals, _) = state.gather.read(|| now);
             state.history.tick(totals);
             state.switched = Switched {
-                unix_ns: unix_ns(),
+                unix_ns,
                 off_at: Some(now),
                 epoch,
             };

@@ -38,7 +38,9 @@ use recorder::Recorder;
 pub(crate) use recorder::{RecordConfig, RingFile, no_ring_file};
 use service::Service;
 use tokio::task::JoinHandle;
+use turbowish_model::event::EventClasses;
 use turbowish_model::query::{Budget, Query, QueryError};
+use turbowish_model::snapshot::alert::Severity;
 use turbowish_model::snapshot::{Accounting, Process, Snapshot};
 use turbowish_recording::{ChunkKind, ClockReading};
 use turbowish_wire::{PauseTask, discovery};
@@ -76,6 +78,14 @@ pub(crate) trait Source: Send + Sync + 'static {
 
     /// Arms or disarms accounting.
     fn set_accounting(&self, accounting: Accounting);
+
+    /// The classes of events that are recorded.
+    fn recorded(&self) -> EventClasses {
+        EventClasses::DEFAULT
+    }
+
+    /// Records these classes of events from now on.
+    fn record_events(&self, _classes: EventClasses) {}
 
     /// Pauses a task.
     ///
@@ -117,6 +127,8 @@ pub(crate) struct News {
     pub(crate) at_unix_ns: u64,
     /// What, in one line.
     pub(crate) text: String,
+    /// The severity of an alert that is raised.
+    pub(crate) raised: Option<Severity>,
 }
 
 /// Why a task cannot be paused or resumed.
@@ -132,6 +144,8 @@ pub(crate) enum Refused {
     NotPaused,
     /// Another console has paused it since.
     PausedBy(String),
+    /// Nothing is recorded.
+    NoRecorder,
 }
 
 impl fmt::Display for Refused {
@@ -146,6 +160,9 @@ impl fmt::Display for Refused {
             Self::Off => {
                 f.write_str("accounting is off, but a pause needs it: arm it (a in turbowish top)")
             }
+            Self::NoRecorder => f.write_str(
+                "nothing is recorded: the process runs with TURBOWISH_RECORD=off, or without memory for it",
+            ),
             Self::NotPaused => f.write_str("the task is not paused (any more)"),
             Self::PausedBy(by) => write!(f, "the task is now paused by {by}"),
         }

@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use turbowish_model::diagnose::alert::Limits;
+use turbowish_model::event::{EventClasses, UnknownClass};
 use turbowish_model::snapshot::units;
 
 use crate::hot::task;
@@ -43,6 +44,15 @@ pub(crate) enum RecordIn {
     File(PathBuf),
 }
 
+/// What is recorded, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RecordSettings {
+    pub(crate) to: RecordIn,
+    /// Bytes of the recording in memory, at most.
+    pub(crate) bytes: usize,
+    pub(crate) classes: EventClasses,
+}
+
 /// Bytes of the recording in memory, if nothing else is set.
 pub(crate) const RECORD_BYTES: usize = 64 << 20;
 
@@ -60,9 +70,7 @@ pub(crate) struct Settings {
     pub(crate) max_rows: u32,
     pub(crate) wakers: bool,
     pub(crate) heartbeat: bool,
-    pub(crate) record: RecordIn,
-    /// Bytes of the recording in memory, at most.
-    pub(crate) record_bytes: usize,
+    pub(crate) record: RecordSettings,
     /// Limits of the alert rules that the program sets by type.
     pub(crate) limits: Limits,
     /// Names and values of limits given as text; they override `limits`.
@@ -83,8 +91,11 @@ impl Settings {
             max_rows: 10_000,
             wakers: true,
             heartbeat: false,
-            record: RecordIn::Memory,
-            record_bytes: RECORD_BYTES,
+            record: RecordSettings {
+                to: RecordIn::Memory,
+                bytes: RECORD_BYTES,
+                classes: EventClasses::DEFAULT,
+            },
             limits: Limits::new(),
             limit_texts: Vec::new(),
         }
@@ -177,32 +188,58 @@ impl Environment {
             Some(path) => settings.report = Report::File(PathBuf::from(path)),
         }
         let (to, budget) = (self.record.as_deref(), self.record_bytes.as_deref());
-        lines.extend(apply_recording(to, budget, settings));
+        lines.extend(apply_recording(to, budget, &mut settings.record));
         lines
     }
 }
 
-/// Overrides the settings of the recording. Returns a line to print.
+/// Overrides the settings of the recording. Returns lines to print.
 fn apply_recording(
     to: Option<&str>,
     budget: Option<&str>,
-    settings: &mut Settings,
-) -> Option<String> {
+    settings: &mut RecordSettings,
+) -> Vec<String> {
+    let mut lines = Vec::new();
     match to {
         None => {}
-        Some("0" | "off" | "no" | "false") => settings.record = RecordIn::Nothing,
-        Some("1" | "on" | "yes" | "true") => settings.record = RecordIn::Memory,
-        Some(path) => settings.record = RecordIn::File(PathBuf::from(path)),
+        Some("0" | "off" | "no" | "false") => settings.to = RecordIn::Nothing,
+        Some("1" | "on" | "yes" | "true") => settings.to = RecordIn::Memory,
+        Some(text) => match classes_and_file(text) {
+            Ok((classes, to)) => {
+                settings.classes = classes.unwrap_or(settings.classes);
+                settings.to = to;
+            }
+            Err(unknown) => lines.push(format!(
+                "TURBOWISH_RECORD={text}: {unknown}; a file ends in .tw or has a / in it; it is ignored"
+            )),
+        },
     }
-    let text = budget?;
-    let bytes = units::parse_bytes(text).and_then(|bytes| usize::try_from(bytes).ok());
-    let Some(bytes) = bytes else {
-        return Some(format!(
-            "TURBOWISH_RECORD_BYTES={text} is not a number of bytes, such as 64MiB; it is ignored"
-        ));
-    };
-    settings.record_bytes = bytes;
-    None
+    if let Some(text) = budget {
+        let bytes = units::parse_bytes(text).and_then(|bytes| usize::try_from(bytes).ok());
+        match bytes {
+            Some(bytes) => settings.bytes = bytes,
+            None => lines.push(format!(
+                "TURBOWISH_RECORD_BYTES={text} is not a number of bytes, such as 64MiB; it is ignored"
+            )),
+        }
+    }
+    lines
+}
+
+/// Reads `polls,waits`, `FILE.tw`, or both: `polls,waits,FILE.tw`.
+fn classes_and_file(text: &str) -> Result<(Option<EventClasses>, RecordIn), UnknownClass> {
+    let is_file = |text: &str| text.contains('/') || text.ends_with(".tw");
+    let file = |text: &str| RecordIn::File(PathBuf::from(text));
+    if let Some((list, last)) = text.rsplit_once(',')
+        && is_file(last)
+        && let Ok(classes) = EventClasses::parse(list)
+    {
+        return Ok((Some(classes), file(last)));
+    }
+    if is_file(text) {
+        return Ok((None, file(text)));
+    }
+    Ok((Some(EventClasses::parse(text)?), RecordIn::Memory))
 }
 
 /// Replaces each `%p` in the path with the process ID.
@@ -217,7 +254,7 @@ pub(crate) fn with_pid(path: &Path) -> PathBuf {
 mod tests {
     use std::path::PathBuf;
 
-    use super::{Environment, Mode, RECORD_BYTES, RecordIn, Report, Settings};
+    use super::{Environment, EventClasses, Mode, RECORD_BYTES, RecordIn, Report, Settings};
 
     fn check(mode: &str, report: &str, expected: (Mode, Report), lines: usize) {
         let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
@@ -271,7 +308,35 @@ mod tests {
             };
             let mut settings = Settings::new();
             assert_eq!(environment.apply(&mut settings).len(), lines, "{bytes}");
-            assert_eq!((settings.record, settings.record_bytes), expected);
+            let record = settings.record;
+            assert_eq!((record.to, record.bytes), expected);
+            assert_eq!(record.classes, EventClasses::DEFAULT);
         }
+    }
+
+    #[test]
+    fn the_recording_has_the_classes_that_the_environment_names() {
+        let file = |path: &str| RecordIn::File(PathBuf::from(path));
+        let check = |text: &str, classes: &str, to: RecordIn| {
+            let environment = Environment {
+                record: Some(text.to_owned()),
+                ..Environment::default()
+            };
+            let mut settings = Settings::new();
+            let lines = environment.apply(&mut settings);
+            assert_eq!(settings.record.classes.text(), classes, "{text}");
+            assert_eq!(settings.record.to, to, "{text}");
+            lines
+        };
+        let all = EventClasses::DEFAULT.text();
+        let none = Vec::<String>::new();
+        assert_eq!(check("polls,waits", "polls,waits", RecordIn::Memory), none);
+        assert_eq!(check("calls", "calls", RecordIn::Memory), none);
+        assert_eq!(check("user,/a/b.tw", "user", file("/a/b.tw")), none);
+        assert_eq!(check("/a,b/c", &all, file("/a,b/c")), none);
+        assert_eq!(check("plls/x", &all, file("plls/x")), none);
+        let lines = check("polls,plls", &all, RecordIn::Memory);
+        let expected = "TURBOWISH_RECORD=polls,plls: \"plls\" is no class of events; they are states, polls, waits, user, calls; a file ends in .tw or has a / in it; it is ignored";
+        assert_eq!(lines, [expected]);
     }
 }

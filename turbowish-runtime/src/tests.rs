@@ -10,6 +10,8 @@ mod channels;
 #[cfg(all(feature = "tokio", feature = "server"))]
 mod effects;
 
+#[cfg(all(feature = "tokio", feature = "server"))]
+mod classes;
 mod combinators;
 #[cfg(all(feature = "tokio", feature = "server"))]
 mod delays;
@@ -33,6 +35,8 @@ mod losses;
 mod metrics;
 #[cfg(feature = "tokio")]
 mod nested;
+#[cfg(all(feature = "tokio", feature = "server"))]
+mod on_event;
 mod oracle;
 mod own_clock;
 #[cfg(feature = "server")]
@@ -42,6 +46,7 @@ mod polls;
 mod random;
 #[cfg(all(feature = "tokio", feature = "server"))]
 mod recorded_events;
+mod replayed;
 mod reuse;
 mod slots;
 mod slowest;

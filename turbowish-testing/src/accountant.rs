@@ -110,7 +110,7 @@ impl Accountant {
             }
             CallEvent::PollEnd(end) => self.end(thread, id, end, t),
             CallEvent::Drop => self.drop_call(thread, id, t),
-            CallEvent::Wake => {}
+            CallEvent::Wake | CallEvent::Await { .. } | CallEvent::Unaccounted => {}
         }
     }
 

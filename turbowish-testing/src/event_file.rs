@@ -154,7 +154,15 @@ fn event(value: &Value, names: &mut Names) -> Result<Event, String> {
     })
 }
 
-const CALLS: [&str; 5] = ["create", "poll_start", "poll_end", "drop", "wake"];
+const CALLS: [&str; 7] = [
+    "create",
+    "poll_start",
+    "poll_end",
+    "drop",
+    "wake",
+    "await",
+    "unaccounted",
+];
 
 fn unknown(word: &str) -> String {
     let abouts = "task_…, resource_…, intent_…, user_… or console_… of docs/validator.md";

@@ -125,11 +125,12 @@ impl Replay {
                 Some(self.proc(Some(proc)))
             }
             CallEvent::PollStart { proc, .. } if known.is_none() => Some(self.proc(proc)),
+            CallEvent::Await { proc, .. } => Some(self.proc(Some(proc))),
             _ => None,
         };
         let (threads, paths) = (&mut self.threads, &self.paths);
         let ledger = threads.entry(thread);
-        let ledger = ledger.or_insert_with(|| Ledger::new(EPOCH, paths));
+        let ledger = &*ledger.or_insert_with(|| Ledger::new(EPOCH, paths));
         let t = ledger.clamp(event.t);
         self.first = Some(self.first.map_or(t, |first| first.min(t)));
         self.now = self.now.max(t);
@@ -145,6 +146,10 @@ impl Replay {
                     call.woken.get_or_insert(t);
                 }
             }
+            CallEvent::Await { site, direct, .. } => {
+                ledger.arrive(proc.unwrap_or_default(), site, direct);
+            }
+            CallEvent::Unaccounted => ledger.unseen(),
         }
     }
 
@@ -227,6 +232,8 @@ impl Moment<'_> {
         let closed = self
             .ledger
             .poll_end_of(&mut call.call, id, self.t, end, forced);
+        // Each poll has its own events, so none is straight.
+        call.call.open_next();
         if let Some(charge) = closed {
             call.closed(&charge, self.t);
             match end {

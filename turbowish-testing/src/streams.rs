@@ -333,6 +333,9 @@ pub fn written(events: &[Event]) -> Value {
                 }
                 CallEvent::Drop => "drop",
                 CallEvent::Wake => "wake",
+                // These streams have none of them.
+                CallEvent::Await { .. } => "await",
+                CallEvent::Unaccounted => "unaccounted",
             };
             value["k"] = json!(word);
             value

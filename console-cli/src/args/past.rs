@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
+use turbowish_model::event::EventClasses;
 
 use super::TARGET;
 use super::ci::time;
@@ -15,6 +16,8 @@ Examples:
   turbowish record -o x.tw                your only process, until Ctrl-C
   turbowish record 4242 -o x.tw --for 10s
   turbowish record kv -o x.tw --every 5s --for 1h
+  turbowish record kv --events polls,user  the process records these from now on
+  turbowish record kv --events calls -o x.tw --for 5s
   turbowish top x.tw                      then look at it: [ and ] step
   turbowish query tasks x.tw --at -10s    all tasks, 10 s before the end
   turbowish diff x.tw x.tw --at +0s --at -0s
@@ -31,8 +34,8 @@ pub(crate) struct RecordArgs {
     #[arg(value_name = "PID|NAME|ADDR", help = TARGET)]
     pub(crate) target: Option<String>,
     /// File to write; its name should end in .tw
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) out: PathBuf,
+    #[arg(short, long, value_name = "FILE", required_unless_present = "events")]
+    pub(crate) out: Option<PathBuf>,
     /// Stop after this long; default: when the process ends, or on Ctrl-C
     #[arg(long = "for", value_name = "TIME", value_parser = time)]
     pub(crate) during: Option<Duration>,
@@ -42,6 +45,10 @@ pub(crate) struct RecordArgs {
     /// Overwrite an existing file
     #[arg(long)]
     pub(crate) force: bool,
+    /// Let the process record these classes from now on, and no others: states, polls, waits,
+    /// user, calls. With --out, the file gets what the process has kept of them at the end
+    #[arg(long, value_name = "CLASSES", value_parser = EventClasses::parse, conflicts_with = "every")]
+    pub(crate) events: Option<EventClasses>,
 }
 
 /// Which recording is read, and which instant of it.

@@ -1,6 +1,8 @@
 //! `turbowish record`: the states of a process, in a file. Whatever ends the command, the file is
 //! whole up to there.
 
+mod classes;
+
 use std::fs::File;
 use std::io::{self, ErrorKind, IsTerminal as _, Write as _, stderr};
 use std::path::Path;
@@ -30,7 +32,14 @@ const PROGRESS: Duration = Duration::from_millis(500);
 /// an interrupt.
 pub(crate) fn run(args: &RecordArgs, token: Option<&str>) -> Result<(), Failure> {
     let target = source::target(args.target.as_deref(), token)?;
-    source::runtime()?.block_on(async {
+    let runtime = source::runtime()?;
+    if let Some(classes) = args.events {
+        return runtime.block_on(classes::run(args, target.as_ref(), classes));
+    }
+    let Some(out) = &args.out else {
+        return Err(Failure::usage("--out FILE or --events CLASSES"));
+    };
+    runtime.block_on(async {
         // Installed before the file is created: from then on a signal ends it whole.
         let mut signals = Signals::new().map_err(|cause| Failure::local("cannot start", &cause))?;
         let connection = tokio::select! {
@@ -38,8 +47,8 @@ pub(crate) fn run(args: &RecordArgs, token: Option<&str>) -> Result<(), Failure>
             signal = signals.first() => return Err(Failure::signal(signal)),
         };
         let watch = connection.watch(Query::recorded(), args.every).await?;
-        let file = create(&args.out, args.force)?;
-        let name = args.out.display().to_string();
+        let file = create(out, args.force)?;
+        let name = out.display().to_string();
         let mut tape =
             Tape::begin(file, args.every).map_err(|fault| cannot_write(&name, &fault))?;
         let ended = follow(args, &name, watch, &mut tape, &mut signals).await;

@@ -4,7 +4,7 @@ use std::io::{Read, Seek};
 
 use turbowish_recording::{Reader, RecordingError};
 
-use super::{FoundLines, HistoryLine, HistoryLines, HistoryScope, HistorySubject};
+use super::{HistoryLine, HistoryLines, HistoryScope, HistorySubject};
 use crate::export::{ExportError, ExportRange, Survey, overlapping, unread};
 
 /// The most lines of a record: those that ended last.
@@ -13,7 +13,10 @@ const SUBJECT_LINES: usize = 50;
 /// What a task did, or what was done with a resource, in a stretch of time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SubjectHistory {
-    pub(crate) found: FoundLines,
+    /// In the order of their beginnings.
+    pub(crate) lines: Vec<HistoryLine>,
+    /// Number of lines that ended before these, in the same time; `None` if it is unknown.
+    pub(crate) left_out: Option<usize>,
     /// The time that was looked through.
     pub(crate) range: ExportRange,
     /// What of it cannot be read, or is left out.
@@ -52,8 +55,10 @@ impl SubjectHistory {
         if overlaps > 0 {
             notes.push(overlapping(overlaps));
         }
+        let found = lines.end();
         Ok(Self {
-            found: lines.end(),
+            lines: found.lines,
+            left_out: Some(found.dropped),
             range,
             notes,
         })
@@ -63,18 +68,28 @@ impl SubjectHistory {
     /// time, this one counts: it was read later.
     pub(crate) fn after(mut self, earlier: &Self) -> Self {
         let begin = self.range.from;
+        let left_out = earlier.left_out_before(begin);
         let is_before = |line: &&HistoryLine| line.end() < begin;
-        let before = earlier.found.lines.iter().filter(is_before).cloned();
-        self.found.lines.retain(|line| line.end() >= begin);
-        let mut lines: Vec<HistoryLine> = before.chain(self.found.lines).collect();
+        let before = earlier.lines.iter().filter(is_before).cloned();
+        self.lines.retain(|line| line.end() >= begin);
+        let mut lines: Vec<HistoryLine> = before.chain(self.lines).collect();
         lines.sort_by_key(HistoryLine::end);
         let more = lines.len().saturating_sub(SUBJECT_LINES);
         lines.drain(..more);
         lines.sort_by_key(|line| line.at);
-        self.found.lines = lines;
-        self.found.dropped += earlier.found.dropped + more;
+        self.lines = lines;
+        let both = self.left_out.zip(left_out);
+        self.left_out = both.map(|(own, earlier)| own + earlier + more);
         self.range.from = earlier.range.from.min(begin);
         self
+    }
+
+    /// Number of lines left out that ended before an instant. Each of them ended no later than
+    /// those that are kept.
+    fn left_out_before(&self, instant: u64) -> Option<usize> {
+        let first = self.lines.iter().map(HistoryLine::end).min();
+        self.left_out
+            .filter(|&left_out| left_out == 0 || first.is_some_and(|end| end < instant))
     }
 }
 

@@ -75,7 +75,7 @@ pub(super) struct Source {
     lister: Option<AbortHandle>,
     keepers: LeaseRenewals,
     historian: Option<AbortHandle>,
-    /// The recording that is written, until it is ended.
+    /// The recording that is written, until its end was shown.
     tape: Option<TapeRun>,
     /// The recording that is shown, or the states that the process kept when they were requested
     /// last.
@@ -233,12 +233,19 @@ impl Source {
 
     /// Ends the recording.
     pub(super) fn end_record(&mut self) {
-        self.tape.take().into_iter().for_each(TapeRun::stop);
+        self.tape.iter_mut().for_each(TapeRun::stop);
     }
 
-    /// Ends the recording before the console exits. Returns the message about it.
+    /// A message is shown. If it is the end of the recording, nothing is left to say about that.
+    pub(super) fn shown(&mut self, message: &Message) {
+        self.tape
+            .take_if(|_| matches!(message, Message::TapeEnded(_)));
+    }
+
+    /// Ends the recording before the console exits. Returns the message about it, unless that was
+    /// shown.
     pub(super) async fn settle_record(&mut self) -> Option<Result<String, String>> {
-        self.tape.take()?.settle().await
+        Some(self.tape.take()?.settle().await)
     }
 
     /// Asks the watched process to arm or disarm.

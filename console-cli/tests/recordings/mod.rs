@@ -9,6 +9,8 @@ use std::process::{Child, Command, Output, Stdio};
 use std::task::{Context, Waker};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use turbowish_model::event::CallEvent;
+use turbowish_model::event::call_ring::CallRecord;
 use turbowish_recording::{ChunkHeader, ChunkKind, HEADER_BYTES, PollBatch, Reader};
 use turbowish_wire::client::{Connection, Target};
 use turbowish_wire::discovery;
@@ -528,6 +530,63 @@ fn a_process_that_runs_is_asked_for_its_past() {
     let is_told = stderr.contains("keeps no states") && stderr.contains("TURBOWISH_RECORD=off");
     assert!(code == Some(3) && is_told, "{stderr}");
     assert!(!none.exists());
+}
+
+/// A recording that the console's command has made of these classes of a process.
+fn of_classes(host: &Host, pid: &str, classes: &str) -> Reader<File> {
+    let out = host.path().join(format!("{classes}.tw"));
+    let name = out.to_str().unwrap();
+    let words = [
+        "record", pid, "--events", classes, "-o", name, "--for", "700ms",
+    ];
+    let (code, stdout, stderr) = text(host.run(&words));
+    assert_eq!((code, &*stdout), (Some(0), ""), "{stderr}");
+    let begin = format!("recorded {pid} records {classes} from now on");
+    assert!(stderr.contains(&begin) && stderr.contains(name), "{stderr}");
+    let reader = Reader::open(File::open(&out).unwrap()).unwrap();
+    assert!(reader.damage().is_none());
+    reader
+}
+
+/// The classes of a process change while it runs, and a file has those that were asked for.
+#[test]
+fn classes_of_events_change_while_a_process_runs() {
+    let host = Host::empty();
+    let process = Recorded::start(host.path(), &[]);
+    let pid = process.pid().to_string();
+    until("a state", || process.states() >= 1);
+    let ring = discovery::ring(host.path(), process.pid());
+    let reader = of_classes(&host, &pid, "polls,user");
+    assert!(!reader.polls().is_empty() && ring.exists());
+    assert!(reader.states().is_empty() && reader.calls().is_empty());
+    let mut reader = of_classes(&host, &pid, "calls");
+    assert!(reader.states().is_empty() && reader.polls().is_empty() && !ring.exists());
+    let batches = (0..reader.calls().len()).map(|nth| reader.call_batch(nth).unwrap());
+    let events: Vec<_> = batches.flat_map(|batch| batch.events).collect();
+    let ended = |event: &&CallRecord| matches!(event.event, CallEvent::PollEnd(_));
+    assert!(events.iter().filter(ended).count() > 3, "{events:?}");
+    assert!(reader.names().unwrap().0.proc(0).is_some());
+    let none = process.states();
+    let _ = of_classes(&host, &pid, "user");
+    assert_eq!(process.states(), none);
+    let reader = of_classes(&host, &pid, "states,waits");
+    assert!(!reader.states().is_empty() && reader.polls().is_empty());
+
+    let (code, stderr) = host.failure(&["record", &pid, "--events", "polls,plls"]);
+    let told = "\"plls\" is no class of events; they are states, polls, waits, user, calls";
+    assert!(code == Some(2) && stderr.contains(told), "{stderr}");
+    let (_, stdout, stderr) = text(host.run(&["record", &pid, "--events", ""]));
+    assert_eq!(stdout, "");
+    assert!(stderr.contains("records nothing from now on"), "{stderr}");
+    assert_eq!(process.end(), "");
+
+    let quiet = Recorded::start(host.path(), &[("TURBOWISH_RECORD", "off")]);
+    until("it listens", || {
+        discovery::socket(host.path(), quiet.pid()).exists()
+    });
+    let pid = quiet.pid().to_string();
+    let (_, stderr) = host.failure(&["record", &pid, "--events", "polls"]);
+    assert!(stderr.contains("nothing is recorded: "), "{stderr}");
 }
 
 #[test]

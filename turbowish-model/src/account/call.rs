@@ -2,9 +2,11 @@
 //! polls.
 
 mod age;
+mod number;
 
 use self::age::Age;
 pub(crate) use self::age::EXACT_BELOW;
+pub use self::number::CALL_NUMBERS;
 use crate::account::ledger::Charge;
 use crate::account::paths::{PATH_IDS, PathId};
 

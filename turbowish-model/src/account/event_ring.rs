@@ -175,11 +175,11 @@ impl<const N: usize> WordRing<N> {
         }
     }
 
-    fn written(&self) -> u64 {
+    pub(crate) fn written(&self) -> u64 {
         self.written.load(Acquire)
     }
 
-    fn capacity(&self) -> u64 {
+    pub(crate) fn capacity(&self) -> u64 {
         self.places.len() as u64
     }
 

@@ -21,6 +21,7 @@ mod poll_end;
 mod publish;
 mod quick;
 mod quick_end;
+mod recorded;
 mod side_effects;
 mod slow;
 mod straight;

@@ -9,6 +9,7 @@ mod entered;
 mod nested;
 mod quick;
 mod reading;
+mod recorded;
 mod root;
 mod state;
 mod straight;
@@ -44,7 +45,7 @@ use crate::hot::probe::Probe;
 use crate::hot::proc::{Proc, StaticProc};
 use crate::hot::task::{Covered, CoveredTask};
 use crate::hot::thread::{ThisThread, ThreadLedger};
-use crate::hot::{after_end, child, clock, switch, thread};
+use crate::hot::{after_end, clock, switch, thread};
 
 pin_project! {
     /// One call of an instrumented `async fn`.
@@ -303,11 +304,25 @@ extern "C" fn begin_any<'a, 'b>(
     bytes: usize,
     waker: &'a Waker,
 ) -> Result<BorrowedWaker<'b>, PausedPoll> {
-    let Some(epoch) = switch::armed(open.epoch) else {
-        open.epoch = 0;
-        child::tell();
-        return Ok(BorrowedWaker::same(waker));
+    let Some(epoch) = switch::unrecorded(open.epoch) else {
+        return recorded::begin_rarely(open, proc, bytes, waker);
     };
+    match open_frame(open, epoch, proc, bytes, waker)? {
+        true => Ok(open.waker.lent(waker)),
+        false => Ok(BorrowedWaker::same(waker)),
+    }
+}
+
+/// Opens the frame of any call, if there is one to open. Returns whether the poll may have got
+/// another waker.
+#[inline(always)]
+fn open_frame<'a>(
+    open: &mut OpenPoll<'a>,
+    epoch: u32,
+    proc: &'static Proc,
+    bytes: usize,
+    waker: &'a Waker,
+) -> Result<bool, PausedPoll> {
     let covered = open.state.task.as_ref().map(CoveredTask::covered);
     pause::look(covered, waker)?;
     if covered.is_none() && open.state.account.is_live(epoch) {
@@ -315,7 +330,7 @@ extern "C" fn begin_any<'a, 'b>(
             is_plain(thread, open, waker) && begin_plain(thread, open, proc, bytes)
         });
         if begun == Some(true) {
-            return Ok(BorrowedWaker::same(waker));
+            return Ok(false);
         }
     }
     let state = &mut *open.state;
@@ -326,14 +341,14 @@ extern "C" fn begin_any<'a, 'b>(
         });
         if let Some(Some(depth)) = opened {
             open.depth = depth;
-            return Ok(open.waker.lent(waker));
+            return Ok(true);
         }
     }
     if features::SERVER && open.state.account.is_over() {
         polled_again(epoch, proc);
     }
     unseen(epoch);
-    Ok(BorrowedWaker::same(waker))
+    Ok(false)
 }
 
 /// Opens the frame of a root, of a branch, or of a call that is polled as neither.
@@ -440,7 +455,7 @@ extern "C" fn end_any(open: &mut OpenPoll<'_>, end: PollEnd, read: Option<u64>) 
     }
     let is_current = switch::epoch() == Some(open.epoch);
     if depth == CLOSED {
-        unseen(open.epoch);
+        recorded::unseen_end(state, open.epoch);
     } else if depth == STRAIGHT_ROOT {
         if is_current {
             let closing = Closing { end, given };
@@ -455,8 +470,8 @@ extern "C" fn end_any(open: &mut OpenPoll<'_>, end: PollEnd, read: Option<u64>) 
         thread::with_current(open.epoch, |thread| {
             close_in(thread, state, depth, &closing)
         });
-    } else if depth == 0 && state.task.is_none() && !switch::is_child() {
-        outlast(open.epoch, state, end == PollEnd::Pending, given.first());
+    } else {
+        recorded::end_rarely(open.epoch, state, depth, &Closing { end, given });
     }
     if end == PollEnd::Panic && !switch::is_child() {
         told_of(state, given.first());

@@ -12,7 +12,8 @@ use turbowish_model::account::event_ring::{EventFact, EventRecord, ResourceUse};
 use turbowish_model::account::ledger::Ledger;
 use turbowish_model::account::resource::Role;
 use turbowish_model::event::{
-    CallEvent, ConsoleEvent, EventKind, IntentEvent, ResourceEvent, TaskEvent, UserEvent,
+    CallEvent, ConsoleEvent, EventClass, EventKind, IntentEvent, ResourceEvent, TaskEvent,
+    UserEvent,
 };
 
 use crate::hot::switch;
@@ -85,7 +86,7 @@ pub(crate) const FEW: u64 = 1_024;
 fn record(ended: &EndedUse, fact: impl FnOnce(ResourceUse) -> EventFact) {
     let EndedUse { at, task, .. } = *ended;
     let ticks = at.saturating_sub(ended.since);
-    if ticks < FEW || ticks < thread::late() {
+    if ticks < FEW || ticks < thread::late() || !thread::records(EventClass::Waits) {
         return;
     }
     let fact = fact(ResourceUse {

@@ -1,5 +1,6 @@
-//! Accounting switch: one word says whether accounting is armed, and which epoch it is. Odd while
-//! armed, even while disarmed.
+//! Accounting switch: one word says whether accounting is armed, and which epoch it is. Even while
+//! disarmed, odd while armed. While armed so that the events of calls are recorded, it is even and
+//! has the bit [`RECORDED`]: then no poll takes a quick way, since those ask for an odd word.
 //!
 //! It also says that this process is a child of `fork`. A thread that the child does not have may
 //! have held a lock at the fork, so accounting is off for good in a child, from before its first
@@ -25,6 +26,11 @@ static SWITCH: Switch = Switch {
 const NEW_CHILD: u32 = 1 << 31;
 /// A child of `fork` that has reported so.
 const CHILD: u32 = 1 << 30;
+
+/// Armed, and the events of calls are recorded.
+const RECORDED: u32 = 1 << 29;
+/// Armed in either way.
+const ARMED: u32 = RECORDED | 1;
 
 /// Disarms children of this process. If the C library offers no hook, children are not recognized.
 pub(crate) fn watch_forks() {
@@ -57,7 +63,7 @@ pub(crate) fn parent() -> u32 {
 /// Whether polls need attention: accounting is armed, or this is a new child.
 #[inline]
 pub(crate) extern "C" fn concerns_polls() -> bool {
-    SWITCH.state.load(Ordering::Relaxed) & (NEW_CHILD | 1) != 0
+    SWITCH.state.load(Ordering::Relaxed) & (NEW_CHILD | ARMED) != 0
 }
 
 /// The running epoch, if accounting is armed: one relaxed load.
@@ -75,32 +81,66 @@ pub(crate) fn state() -> u32 {
 /// The epoch of a state of the switch in which accounting is armed.
 #[inline]
 pub(crate) const fn armed(state: u32) -> Option<u32> {
+    if state & ARMED != 0 {
+        Some(state)
+    } else {
+        None
+    }
+}
+
+/// The epoch of a state of the switch in which accounting is armed, unless the events of calls are
+/// recorded in it.
+#[inline]
+pub(crate) const fn unrecorded(state: u32) -> Option<u32> {
     if state & 1 == 1 { Some(state) } else { None }
+}
+
+/// The running epoch, unless the events of calls are recorded in it: what quick ways ask for.
+#[inline]
+pub(crate) fn quick() -> Option<u32> {
+    unrecorded(state())
+}
+
+/// The epoch of a state of the switch in which the events of calls are recorded.
+pub(crate) const fn recorded(state: u32) -> Option<u32> {
+    if state & RECORDED != 0 {
+        Some(state)
+    } else {
+        None
+    }
 }
 
 /// Whether accounting is armed: one relaxed load. Cannot unwind, and costs its callers no landing
 /// pad.
 #[inline]
 pub(crate) extern "C" fn is_armed() -> bool {
-    SWITCH.state.load(Ordering::Relaxed) & 1 == 1
+    SWITCH.state.load(Ordering::Relaxed) & ARMED != 0
 }
 
 /// Arms accounting. Returns the epoch that begins, or `None` if it was armed.
 pub(crate) fn arm() -> Option<u32> {
-    change(1)
+    change(false, |state| state + 1).map(|[_, now]| now)
+}
+
+/// Arms accounting, and lets the events of calls be recorded. Returns the epoch that begins, or
+/// `None` if it was armed.
+pub(crate) fn arm_recorded() -> Option<u32> {
+    change(false, |state| state + 2 | RECORDED).map(|[_, now]| now)
 }
 
 /// Disarms accounting. Returns the epoch that ends, or `None` if it was disarmed.
 pub(crate) fn disarm() -> Option<u32> {
-    change(0).map(|state| state - 1)
+    // Even, and never used before.
+    change(true, |state| (state & !RECORDED).next_multiple_of(2)).map(|[before, _]| before)
 }
 
-fn change(parity: u32) -> Option<u32> {
-    let may = |state: u32| state & (NEW_CHILD | CHILD) == 0 && state & 1 != parity;
-    let step = |state: u32| may(state).then(|| state + 1);
+/// Changes the switch if it `is_armed`, or is not. Returns what it was, and what it is.
+fn change(is_armed: bool, to: fn(u32) -> u32) -> Option<[u32; 2]> {
+    let may = |state: u32| state & (NEW_CHILD | CHILD) == 0 && (state & ARMED != 0) == is_armed;
+    let step = |state: u32| may(state).then(|| to(state));
     SWITCH
         .state
         .fetch_update(Ordering::AcqRel, Ordering::Acquire, step)
         .ok()
-        .map(|state| state + 1)
+        .map(|before| [before, to(before)])
 }

@@ -1,9 +1,11 @@
 //! Per-thread ledgers: found without a lock, enrolled once, read by the monitor until they are
 //! folded.
 
+mod call_log;
+
 use std::cell::{Cell, RefCell};
 use std::io;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 use std::sync::{Arc, LazyLock, Mutex, OnceLock};
 use std::thread::JoinHandle;
 
@@ -15,10 +17,15 @@ use turbowish_model::account::metrics::Metrics;
 use turbowish_model::account::paths::Paths;
 use turbowish_model::account::poll_ring::{PollRing, PollWords, ring_places};
 use turbowish_model::account::task::FirstPollCell;
+use turbowish_model::event::{EventClass, EventClasses};
 use turbowish_unsafe::local::Local;
 use turbowish_unsafe::own::Own;
 use turbowish_unsafe::zeroed;
 
+use self::call_log::CallLogs;
+pub(crate) use self::call_log::{
+    CallLog, ThreadCallLog, is_numbered_now, number_calls_anew, take_call_logs,
+};
 use crate::features;
 use crate::hot::clock;
 use crate::hot::origin::TaskOrigin;
@@ -52,6 +59,8 @@ pub(crate) struct ThreadLedger {
     pub(crate) forced: AtomicU64,
     /// What a recorder takes of the thread beside its polls.
     pub(crate) events: Arc<EventRing>,
+    /// The events of its calls, in an epoch in which they are recorded.
+    pub(crate) calls: Option<Arc<CallLog>>,
     /// The last panic in a task on this thread.
     pub(crate) panic: Mutex<Option<PanicNote>>,
 }
@@ -116,6 +125,7 @@ struct Threads {
     /// Paths of all calls.
     paths: LazyLock<Arc<Paths>>,
     polls: PollRings,
+    calls: CallLogs,
 }
 
 /// The last polls of each thread, for a recorder.
@@ -125,6 +135,8 @@ struct PollRings {
     /// Those that the recorder has not taken yet.
     rings: Mutex<Vec<ThreadPolls>>,
     memory: Mutex<RingMemory>,
+    /// The classes of events that are recorded: [`EventClasses::bits`].
+    classes: AtomicU8,
 }
 
 /// Memory of a ring. It is never given back to the system, only to other threads.
@@ -189,7 +201,9 @@ static THREADS: Threads = Threads {
             free: Vec::new(),
             lasting: None,
         }),
+        classes: AtomicU8::new(EventClasses::DEFAULT.bits()),
     },
+    calls: CallLogs::new(),
 };
 
 /// Starts a TurboWish thread. It has signals blocked: signals sent to the process go to threads of
@@ -337,6 +351,7 @@ fn enroll(epoch: u32) -> Option<()> {
         lent: AtomicUsize::new(0),
         forced: AtomicU64::new(0),
         events,
+        calls: THREADS.calls.begin(epoch, index),
         panic: Mutex::default(),
     });
     let enrolled = list(&fresh)?;
@@ -399,6 +414,22 @@ pub(crate) fn keep_polls(
         .polls
         .per_thread
         .store(per_thread, Ordering::Relaxed);
+}
+
+/// The classes of events that are recorded.
+pub(crate) fn recorded_classes() -> EventClasses {
+    EventClasses::of_bits(THREADS.polls.classes.load(Ordering::Relaxed))
+}
+
+/// Lets these classes be recorded from now on.
+pub(crate) fn record_classes(classes: EventClasses) {
+    let bits = classes.bits();
+    THREADS.polls.classes.store(bits, Ordering::Relaxed);
+}
+
+/// Whether events of a class are recorded.
+pub(crate) fn records(class: EventClass) -> bool {
+    recorded_classes().has(class)
 }
 
 /// Takes the polls of the threads that have begun since the last call.
@@ -466,6 +497,7 @@ fn stray(epoch: u32, slot: &mut Option<Arc<ThreadLedger>>) -> Option<&ThreadLedg
             lent: AtomicUsize::new(0),
             forced: AtomicU64::new(0),
             events: Arc::default(),
+            calls: THREADS.calls.begin(epoch, index),
             panic: Mutex::default(),
         });
         list(&fresh)?;

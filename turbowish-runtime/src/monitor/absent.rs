@@ -22,7 +22,7 @@ pub(super) struct MonitorThread(());
 
 /// Starts nothing, and says what is missing.
 pub(crate) fn start(_: &Arc<Monitor>, settings: &Settings) {
-    if matches!(settings.record, RecordIn::File(_)) {
+    if matches!(settings.record.to, RecordIn::File(_)) {
         say("not recording: this program was built without the feature `server` of turbowish");
     }
     if settings.listen.is_some() {

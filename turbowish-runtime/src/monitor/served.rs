@@ -4,6 +4,7 @@ mod polls;
 
 use std::time::Duration;
 
+use turbowish_model::event::{EventClass, EventClasses};
 use turbowish_model::query::{Budget, Query, QueryError};
 use turbowish_model::snapshot::{Accounting, Process, Snapshot};
 use turbowish_wire::PauseTask;
@@ -52,6 +53,19 @@ impl Source for Monitor {
         match accounting {
             Accounting::Armed => self.arm(),
             Accounting::Disarmed => self.disarm(),
+        }
+    }
+
+    fn recorded(&self) -> EventClasses {
+        thread::recorded_classes()
+    }
+
+    fn record_events(&self, classes: EventClasses) {
+        thread::record_classes(classes);
+        // Calls in flight are abandoned: each poll of an epoch is recorded, or none is.
+        if self.record_calls(classes.has(EventClass::Calls)) && switch::epoch().is_some() {
+            self.disarm();
+            self.arm();
         }
     }
 

@@ -11,6 +11,7 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::time::MissedTickBehavior;
 use turbowish_model::account::time::Scale;
+use turbowish_model::event::EventClass;
 use turbowish_recording::RING_POLLS;
 use turbowish_wire::discovery;
 
@@ -61,6 +62,7 @@ pub(crate) fn start(monitor: &Arc<Monitor>, settings: &Settings) {
     if let Some(record) = &record {
         // Before any thread of the program has a poll: 320 KiB each.
         thread::keep_polls(RING_POLLS, record.rings.clone().map(lasting));
+        monitor.record_events(settings.record.classes);
     }
     let config = Config { record, ..config };
     let (stop, stopped) = oneshot::channel();
@@ -78,8 +80,11 @@ pub(crate) fn start(monitor: &Arc<Monitor>, settings: &Settings) {
 
 /// What is recorded. The program may change its working folder, so a path is made absolute at once.
 fn record(settings: &Settings, folder: &Path, scale: Scale) -> Option<RecordConfig> {
-    let (path, rings) = match &settings.record {
+    let record = &settings.record;
+    let (path, rings) = match &record.to {
         RecordIn::Nothing => return None,
+        // That file would have polls.
+        RecordIn::Memory if !record.classes.has(EventClass::Polls) => (None, None),
         RecordIn::Memory => (None, rings(folder, scale)),
         RecordIn::File(path) => {
             let path = with_pid(path);
@@ -88,7 +93,7 @@ fn record(settings: &Settings, folder: &Path, scale: Scale) -> Option<RecordConf
         }
     };
     Some(RecordConfig {
-        budget: settings.record_bytes,
+        budget: record.bytes,
         path,
         rings,
     })

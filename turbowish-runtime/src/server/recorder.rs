@@ -4,6 +4,7 @@
 //! The states are made on the thread that answers queries, at a pace that keeps to a small part of
 //! a core. Nothing is recorded while accounting is disarmed.
 
+mod alert_snapshots;
 mod file;
 mod polls;
 mod ring;
@@ -12,6 +13,7 @@ mod schedule;
 #[cfg(test)]
 mod tests;
 
+use std::collections::VecDeque;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, TryLockError};
@@ -20,11 +22,13 @@ use std::time::Duration;
 use bytes::Bytes;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
+use turbowish_model::event::EventClass;
 use turbowish_model::query::{Budget, Query};
 use turbowish_model::snapshot::Accounting;
 use turbowish_recording::ChunkKind;
 use turbowish_wire::encode;
 
+use self::alert_snapshots::{AlertSnapshots, ChunkPlace};
 use self::file::{RecordFile, RecordTo};
 use self::polls::KeptPolls;
 use self::ring::Ring;
@@ -55,6 +59,7 @@ pub(super) struct Recorder {
     is_on: bool,
     ring: Mutex<Ring>,
     polls: KeptPolls,
+    alerts: Mutex<AlertSnapshots>,
     file: Mutex<RecordFile>,
     rings: Option<Arc<RingFile>>,
 }
@@ -82,12 +87,18 @@ impl Recorder {
         };
         Arc::new(Self {
             is_on: budget > 0,
-            // Half of it for the states, half for the polls.
-            ring: Mutex::new(Ring::new(budget.div_ceil(2))),
-            polls: KeptPolls::new(budget / 2),
+            // Half of it for the states, half for the polls; an eighth of both for alerts.
+            ring: Mutex::new(Ring::new(budget.div_ceil(2) - budget / 16)),
+            polls: KeptPolls::new(budget / 2 - budget / 16),
+            alerts: Mutex::new(AlertSnapshots::new(budget / 8)),
             file: Mutex::new(RecordFile::new(to, Arc::clone(&config.say))),
             rings: rings.filter(|_| folder.is_some()),
         })
+    }
+
+    /// Whether anything is recorded.
+    pub(super) const fn is_on(&self) -> bool {
+        self.is_on
     }
 
     /// Records until it is dropped.
@@ -102,7 +113,8 @@ impl Recorder {
         let mut schedule = Schedule::default();
         loop {
             tokio::time::sleep_until(schedule.next_look(Instant::now())).await;
-            let Some(news) = source.news() else {
+            let is_recorded = source.recorded().has(EventClass::States);
+            let Some(news) = source.news().filter(|_| is_recorded) else {
                 schedule.rest();
                 continue;
             };
@@ -136,8 +148,16 @@ impl Recorder {
     /// Records the news and, if one is due, a state. Returns the processor time of both.
     fn record(&self, source: &dyn Source, news: &[News], is_due: bool) -> Duration {
         let begun = source.used();
-        for News { at_unix_ns, text } in news {
+        for News {
+            at_unix_ns,
+            text,
+            raised,
+        } in news
+        {
             self.add(ChunkKind::Mark, *at_unix_ns, text.as_bytes());
+            if let Some(severity) = raised {
+                lock(&self.alerts).raise(*at_unix_ns, *severity);
+            }
         }
         if is_due {
             self.add_state(source);
@@ -182,12 +202,33 @@ impl Recorder {
         lock(&self.file).append(&chunk);
     }
 
+    /// Takes the snapshot of an alert if it is due.
+    pub(super) fn take_alert(&self, now_unix_ns: u64) {
+        let mut alerts = lock(&self.alerts);
+        let Some((from, to)) = alerts.due(now_unix_ns) else {
+            return;
+        };
+        let kept = |ring: &Ring, range| ring.kept(range);
+        let ring = lock(&self.ring);
+        let states = kept(&ring, ring.between(from, to));
+        drop(ring);
+        let ring = lock(&self.polls.ring);
+        let polls = kept(&ring, ring.reaching(from, to));
+        drop(ring);
+        alerts.take(states, polls);
+    }
+
     /// What was recorded from one instant to another; 0 is no bound.
     pub(super) fn past(self: &Arc<Self>, from_unix_ns: u64, to_unix_ns: u64) -> KeptChunks {
         // A chunk has polls of the last quarter of a second, as a rule.
         let polls_from = from_unix_ns.saturating_sub(POLLS_BEFORE.as_nanos() as u64);
+        let oldest = [lock(&self.ring).oldest(), lock(&self.polls.ring).oldest()];
+        let alerts = lock(&self.alerts);
+        let [states, polls] = alerts.between((from_unix_ns, to_unix_ns), oldest);
+        drop(alerts);
         KeptChunks {
             names: self.polls.names(),
+            of_alerts: states.into_iter().chain(polls).collect(),
             states: lock(&self.ring).between(from_unix_ns, to_unix_ns),
             polls: lock(&self.polls.ring).reaching(polls_from, to_unix_ns),
             recorder: Arc::clone(self),
@@ -217,6 +258,8 @@ impl Recorder {
 pub(super) struct KeptChunks {
     recorder: Arc<Recorder>,
     names: Option<Bytes>,
+    /// Those that are in the snapshots of alerts only.
+    of_alerts: VecDeque<ChunkPlace>,
     states: Range<u64>,
     polls: Range<u64>,
 }
@@ -225,6 +268,11 @@ impl KeptChunks {
     /// The next chunk. It is not copied.
     pub(super) fn next(&mut self) -> Option<Bytes> {
         let names = self.names.take();
+        let alerts = || {
+            let alerts = lock(&self.recorder.alerts);
+            std::iter::from_fn(|| self.of_alerts.pop_front()).find_map(|place| alerts.chunk(place))
+        };
+        let names = names.or_else(alerts);
         let states = || lock(&self.recorder.ring).next(&mut self.states);
         let polls = || lock(&self.recorder.polls.ring).next(&mut self.polls);
         names.or_else(states).or_else(polls)

@@ -164,6 +164,10 @@ impl Service {
         match Action::try_from(request).map_err(malformed)? {
             Action::SetAccounting(to) => self.source.set_accounting(to),
             Action::PauseTask(order) => self.source.pause_task(&order).map_err(refused)?,
+            Action::RecordEvents(_) if !self.recorder.is_on() => {
+                return Err(refused(Refused::NoRecorder));
+            }
+            Action::RecordEvents(classes) => self.source.record_events(classes),
             Action::ResumeTask(task) => self.source.resume_task(task).map_err(refused)?,
         }
         Ok(Controlled {

@@ -33,6 +33,8 @@ fn word(event: &EventKind) -> Option<&'static str> {
             CallEvent::PollEnd(_) => "end",
             CallEvent::Drop => "drop",
             CallEvent::Wake => "wake call",
+            CallEvent::Await { .. } => "await",
+            CallEvent::Unaccounted => "unaccounted",
         },
         EventKind::Task { kind, .. } => match kind {
             TaskEvent::Begin { .. } => "begin",

@@ -244,8 +244,18 @@ struct Play {
     ids: Vec<u32>,
     /// What the program has said of itself while that was taken.
     said: AtomicU64,
-    /// Whether all calls are followed as slow ones.
+    manner: Manner,
+}
+
+/// How a program is accounted.
+#[derive(Clone, Copy, Debug, Default)]
+struct Manner {
+    /// Creations of calls are recorded at once.
+    is_early: bool,
+    /// All calls are followed as slow ones.
     follows: bool,
+    /// Events of calls are recorded. Each op has a time of its own.
+    records: bool,
 }
 
 impl Play {
@@ -255,6 +265,14 @@ impl Play {
 
     /// The thread's next op, when it is its turn; `None` at the end.
     fn next(&self, thread: usize) -> Option<Op> {
+        let op = self.turn(thread)?;
+        if self.manner.records {
+            self.advance(1);
+        }
+        Some(op)
+    }
+
+    fn turn(&self, thread: usize) -> Option<Op> {
         self.done(thread);
         let mut at = self.at.lock().expect("at");
         while let Some((turn, op)) = self.script.get(*at) {
@@ -370,7 +388,7 @@ impl Play {
     }
 
     fn follow(&self) {
-        let age = if self.follows { 0 } else { u64::MAX };
+        let age = if self.manner.follows { 0 } else { u64::MAX };
         follow_from(age, &self.ids);
     }
 
@@ -432,7 +450,7 @@ impl Play {
             &read(&totals.aggregate, &self.ids, false),
             &expected,
         );
-        if self.follows {
+        if self.manner.follows {
             check_slow(&totals.aggregate, &self.ids);
         }
         let said = totals
@@ -628,11 +646,28 @@ static ALL: [Proc; PROCS] = [
 ];
 
 fn check(threads: usize, script: Vec<(usize, Op)>, is_early: bool) {
-    check_with(threads, script, is_early, true);
+    let manner = Manner {
+        is_early,
+        follows: true,
+        records: false,
+    };
+    check_with(threads, script, manner);
 }
 
-fn check_with(threads: usize, script: Vec<(usize, Op)>, is_early: bool, follows: bool) {
+/// The same while events of calls are recorded. If accounting is never switched off, ledgers that
+/// are driven with these come to the same sums.
+fn check_recorded(threads: usize, script: Vec<(usize, Op)>) {
+    let manner = Manner {
+        is_early: true,
+        follows: false,
+        records: true,
+    };
+    check_with(threads, script, manner);
+}
+
+fn check_with(threads: usize, script: Vec<(usize, Op)>, manner: Manner) {
     let alone = alone();
+    let is_early = manner.is_early;
     let _early = is_early.then(|| EarlyBirths::of(&alone));
     ALL.iter().for_each(Proc::forget_early);
     // What tests before this one left, if they failed.
@@ -653,8 +688,10 @@ fn check_with(threads: usize, script: Vec<(usize, Op)>, is_early: bool, follows:
         procs: ALL.iter().collect(),
         ids: ALL.iter().filter_map(|proc| proc.id()).collect(),
         said: AtomicU64::new(0),
-        follows,
+        manner,
     });
+    play.monitor.record_calls(manner.records);
+    drop(thread::take_call_logs());
     play.follow();
     play.switch();
     std::thread::scope(|scope| {
@@ -674,6 +711,10 @@ fn check_with(threads: usize, script: Vec<(usize, Op)>, is_early: bool, follows:
     drop(std::mem::take(&mut *play.calls.lock().expect("calls")));
     drop(std::mem::take(&mut *play.over.lock().expect("over")));
     play.look();
+    let is_switched = play.script.iter().any(|(_, op)| matches!(op, Op::Switch));
+    if manner.records && !is_switched {
+        super::replayed::compare(&play.monitor);
+    }
     if play.oracle().is_armed() {
         // Two ends of ticks at one time could not be told apart.
         play.oracle().advance(1);
@@ -760,6 +801,23 @@ proptest! {
     ) {
         check(threads, script, false);
     }
+
+    #[test]
+    fn it_is_so_while_events_of_calls_are_recorded(
+        (threads, script) in (1..4usize)
+            .prop_flat_map(|threads| (Just(threads), vec((0..threads, op()), 1..300)))
+    ) {
+        check_recorded(threads, script);
+    }
+
+    #[test]
+    fn what_was_recorded_is_replayed_to_the_same_sums(
+        (threads, mut script) in (1..4usize)
+            .prop_flat_map(|threads| (Just(threads), vec((0..threads, op()), 1..300)))
+    ) {
+        script.retain(|(_, op)| !matches!(op, Op::Switch));
+        check_recorded(threads, script);
+    }
 }
 
 proptest! {
@@ -779,6 +837,9 @@ proptest! {
         for (at, op) in others {
             script.insert(at % script.len(), (0, op));
         }
-        check_with(1, script, is_early, false);
+        let manner = Manner { is_early, ..Manner::default() };
+        check_with(1, script.clone(), manner);
+        script.retain(|(_, op)| !matches!(op, Op::Switch));
+        check_recorded(1, script);
     }
 }

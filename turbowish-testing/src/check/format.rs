@@ -93,6 +93,15 @@ fn parts(vector: &Object, name: &str) -> Result<Vector, String> {
     })
 }
 
+/// A field that is true or false; false if it is not there.
+fn flag(event: &Object, field: &str) -> Result<bool, String> {
+    match event.get(field) {
+        None | Some(Value::Null) => Ok(false),
+        Some(Value::Bool(flag)) => Ok(*flag),
+        Some(other) => Err(format!("{field}: {other} is neither true nor false")),
+    }
+}
+
 /// Reads one event of a call; adds the proc that it names.
 pub(crate) fn call_event(value: &Value, names: &mut Names) -> Result<Event, String> {
     let event = object(value, "the event")?;
@@ -105,11 +114,7 @@ pub(crate) fn call_event(value: &Value, names: &mut Names) -> Result<Event, Stri
                 None | Some(Value::Null) => None,
                 given => Some(names.procs.id(text(given, "proc")?)),
             },
-            root: match event.get("root") {
-                None | Some(Value::Null) => false,
-                Some(Value::Bool(root)) => *root,
-                Some(other) => return Err(format!("root: {other} is neither true nor false")),
-            },
+            root: flag(event, "root")?,
         },
         "poll_end" => CallEvent::PollEnd(match text(event.get("r"), "r")? {
             "pending" => PollEnd::Pending,
@@ -123,8 +128,15 @@ pub(crate) fn call_event(value: &Value, names: &mut Names) -> Result<Event, Stri
         }),
         "drop" => CallEvent::Drop,
         "wake" => CallEvent::Wake,
+        "await" => CallEvent::Await {
+            proc: names.procs.id(text(event.get("proc"), "proc")?),
+            site: u32::try_from(number(event.get("site"), "site")?)
+                .map_err(|_| "site: beyond 4294967295")?,
+            direct: flag(event, "direct")?,
+        },
+        "unaccounted" => CallEvent::Unaccounted,
         other => {
-            let known = "create, poll_start, poll_end, drop or wake";
+            let known = "create, poll_start, poll_end, drop, wake, await or unaccounted";
             return Err(format!("k: \"{other}\" is not {known}"));
         }
     };

@@ -86,6 +86,12 @@ fn of_call(id: u64, kind: CallEvent, names: &Names) -> (&'static str, Value) {
         }
         CallEvent::Drop => ("drop", json!({"id": id})),
         CallEvent::Wake => ("wake", json!({"id": id})),
+        CallEvent::Await { proc, site, direct } => {
+            let proc = names.procs.name(proc);
+            let fields = json!({"id": id, "proc": proc, "site": site, "direct": direct});
+            ("await", fields)
+        }
+        CallEvent::Unaccounted => ("unaccounted", json!({"id": id})),
     }
 }
 

@@ -65,7 +65,7 @@ impl Calls {
             CallEvent::PollStart { proc, .. } => self.poll_start(id, proc, reporter),
             CallEvent::PollEnd(end) => self.poll_end(id, end, reporter),
             CallEvent::Drop => self.drop_call(id, reporter),
-            CallEvent::Wake => {
+            CallEvent::Wake | CallEvent::Await { .. } | CallEvent::Unaccounted => {
                 if self.known.get(id).is_none() && !self.known.is_unsure() {
                     reporter.report(Rule::UnknownCall, Subject::Call(id));
                 }

@@ -1,5 +1,6 @@
 //! Control requests of consoles.
 
+use turbowish_model::event::EventClasses;
 use turbowish_model::snapshot::Accounting;
 
 use super::Malformed;
@@ -15,6 +16,8 @@ pub enum Action {
     PauseTask(PauseTask),
     /// Resumes the task with this ID, whichever console has paused it.
     ResumeTask(u64),
+    /// Records these classes of events from now on, and no others.
+    RecordEvents(EventClasses),
 }
 
 /// Request to pause a task. A poll in progress ends first.
@@ -54,6 +57,7 @@ impl From<Action> for proto::ControlRequest {
                 renew,
             }),
             Action::ResumeTask(task) => Message::ResumeTask(task),
+            Action::RecordEvents(classes) => Message::RecordEvents(classes.bits().into()),
         };
         Self {
             action: Some(action),
@@ -71,6 +75,12 @@ impl TryFrom<proto::ControlRequest> for Action {
             Message::SetAccounting(to) => Ok(Self::SetAccounting(Accounting::receive(to, field)?)),
             Message::PauseTask(order) => Ok(Self::PauseTask(order.try_into()?)),
             Message::ResumeTask(task) => Ok(Self::ResumeTask(task)),
+            Message::RecordEvents(bits) => {
+                let known = u8::try_from(bits).map(EventClasses::of_bits);
+                let known = known.ok().filter(|known| u32::from(known.bits()) == bits);
+                let unknown = Malformed::unknown(field, bits.cast_signed());
+                Ok(Self::RecordEvents(known.ok_or(unknown)?))
+            }
         }
     }
 }

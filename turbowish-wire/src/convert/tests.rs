@@ -3,6 +3,7 @@
 
 use prost::Message;
 use turbowish_model::account::resource::{Kind, Role};
+use turbowish_model::event::EventClasses;
 use turbowish_model::query::{Query, Rows};
 use turbowish_model::snapshot::alert::{
     Alert, Behind, BehindWait, Occurrence, Party, PartyKind, Point, Severity, Step,
@@ -623,6 +624,13 @@ fn actions_survive() {
         }));
     }
     check_conversion::<_, proto::ControlRequest>(Action::ResumeTask(u64::MAX));
+    for classes in [
+        EventClasses::NONE,
+        EventClasses::DEFAULT,
+        EventClasses::of_bits(!0),
+    ] {
+        check_conversion::<_, proto::ControlRequest>(Action::RecordEvents(classes));
+    }
 }
 
 /// Checks that a snapshot's message with one fault is refused with the expected error.

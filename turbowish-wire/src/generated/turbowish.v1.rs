@@ -57,7 +57,7 @@ pub struct PastReply {
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ControlRequest {
     /// Exactly one.
-    #[prost(oneof = "control_request::Action", tags = "1, 2, 3")]
+    #[prost(oneof = "control_request::Action", tags = "1, 2, 3, 4")]
     pub action: ::core::option::Option<control_request::Action>,
 }
 /// Nested message and enum types in `ControlRequest`.
@@ -74,6 +74,9 @@ pub mod control_request {
         /// Let a task go on, by its id, whoever has paused it.
         #[prost(uint64, tag = "3")]
         ResumeTask(u64),
+        /// Record these classes of events from now on, and no others: the sum of 1 states, 2 polls, 4 waits, 8 the program's own, 16 calls.
+        #[prost(uint32, tag = "4")]
+        RecordEvents(u32),
     }
 }
 /// A task is not to be polled; where it is polled now, not after that.
@@ -2384,7 +2387,7 @@ impl crate::weight::Weighed for ControlRequest {
 }
 impl ControlRequest {
     /// The numbers of the fields, by name.
-    pub const FIELDS: &'static [(&'static str, u32)] = &[("set_accounting", 1), ("pause_task", 2), ("resume_task", 3)];
+    pub const FIELDS: &'static [(&'static str, u32)] = &[("set_accounting", 1), ("pause_task", 2), ("resume_task", 3), ("record_events", 4)];
 }
 impl crate::weight::Weighed for PauseTask {
     fn shape() -> &'static crate::weight::Shape {

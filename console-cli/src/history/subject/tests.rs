@@ -21,7 +21,7 @@ fn read(subject: HistorySubject, from: u64, to: u64) -> SubjectHistory {
 
 /// Kind and beginning of each line.
 fn lines(history: &SubjectHistory) -> Vec<(&'static str, u64)> {
-    let lines = history.found.lines.iter();
+    let lines = history.lines.iter();
     lines.map(|line| (line.what, line.at - AT)).collect()
 }
 
@@ -61,7 +61,7 @@ fn history(from: u64, to: u64, ends: impl Iterator<Item = u64>) -> SubjectHistor
         took_ns: Some(1),
         ..HistoryLine::empty("poll")
     };
-    history.found.lines = ends.map(line).collect();
+    history.lines = ends.map(line).collect();
     history
 }
 
@@ -71,18 +71,36 @@ fn what_was_read_before_goes_on() {
     let earlier = history(0, 20, [1, 9, 10, 14].into_iter());
     let later = history(10, 30, [10, 12, 14, 29].into_iter());
     let both = later.after(&earlier);
-    let ends: Vec<u64> = both
-        .found
-        .lines
-        .iter()
-        .map(|line| line.end() - AT)
-        .collect();
+    let ends: Vec<u64> = both.lines.iter().map(|line| line.end() - AT).collect();
     assert_eq!(ends, [1, 9, 10, 12, 14, 29]);
     assert_eq!((both.range.from, both.range.to), (AT, AT + 30));
     let most = SUBJECT_LINES as u64;
     let later = history(30, 30 + most, 30..30 + most);
     let all = later.after(&both);
-    assert_eq!(all.found.lines.len(), SUBJECT_LINES);
-    assert_eq!(all.found.dropped, 6);
-    assert_eq!(all.found.lines[0].end(), AT + 30);
+    assert_eq!(all.lines.len(), SUBJECT_LINES);
+    assert_eq!(all.left_out, Some(6));
+    assert_eq!(all.lines[0].end(), AT + 30);
+}
+
+/// A line that was left out may have been read again: then the sum is unknown, and so it stays.
+#[test]
+fn what_may_be_counted_twice_is_no_number() {
+    let most = SUBJECT_LINES as u64;
+    let read_at = |from, count| {
+        let mut history = history(from, from + count, from..from + count);
+        let more = history.lines.len().saturating_sub(SUBJECT_LINES);
+        history.lines.drain(..more);
+        history.left_out = Some(more);
+        history
+    };
+    let left_out = |begin, earlier: &SubjectHistory| read_at(begin, 10).after(earlier).left_out;
+    let earlier = read_at(0, most + 8);
+    // The first line that is kept ended at 8: none of those left out was read again.
+    assert_eq!(left_out(9, &earlier), Some(8));
+    assert_eq!(left_out(most + 8, &earlier), Some(8 + 10));
+    assert_eq!(left_out(8, &earlier), None);
+    let unknown = read_at(8, 10).after(&earlier);
+    assert_eq!(left_out(100, &unknown), None);
+    // Nothing is left out twice where nothing is left out.
+    assert_eq!(left_out(8, &read_at(0, 20)), Some(0));
 }

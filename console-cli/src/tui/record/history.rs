@@ -99,7 +99,7 @@ pub(super) fn lines(state: &State, open: &Record, room: usize) -> Vec<RichLine> 
         Some(Ok(history)) => {
             lines.push(head.say(format!("  {}", heading(state, history))));
             lines.extend(history.notes.iter().flat_map(|note| told(note)));
-            if history.found.lines.is_empty() {
+            if history.lines.is_empty() {
                 lines.extend(told(&nothing(state, open, subject)));
             }
             lines.extend(rows(state, history, subject, room));
@@ -119,10 +119,11 @@ pub(super) fn lines(state: &State, open: &Record, room: usize) -> Vec<RichLine> 
 fn heading(state: &State, history: &SubjectHistory) -> String {
     let ExportRange { from, to } = history.range;
     let clock = |at| state.now.time_of_day(at);
-    let more = match history.found.dropped {
-        0 => String::new(),
-        1 => "; 1 earlier one is left out".to_owned(),
-        more => format!("; {} earlier ones are left out", units::count(more as u64)),
+    let more = match history.left_out {
+        Some(0) => String::new(),
+        Some(1) => "; 1 earlier one is left out".to_owned(),
+        Some(more) => format!("; {} earlier ones are left out", units::count(more as u64)),
+        None => "; earlier ones are left out".to_owned(),
     };
     format!("{} .. {}, newest last{more}", clock(from), clock(to))
 }
@@ -155,7 +156,7 @@ fn rows(
         HistorySubject::Resource(_) => Some(line.task.clone()),
         HistorySubject::Task(_) => (room >= WIDE).then(|| line.thread.clone()),
     };
-    let lines = &history.found.lines;
+    let lines = &history.lines;
     let names = lines.iter().filter_map(name);
     let widest = names.map(|name| text::width(&name)).max().unwrap_or(0);
     let widest = widest.min(NAME);

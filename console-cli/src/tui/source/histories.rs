@@ -95,7 +95,7 @@ async fn recent(
         Err(reason) => return (Err(reason), REFRESH),
     };
     // Clocks of two hosts may differ.
-    let last = found.found.lines.iter().map(|line| line.end()).max();
+    let last = found.lines.iter().map(|line| line.end()).max();
     found.range.to = last.unwrap_or(0).max(now);
     let seconds = now.saturating_sub(from).div_ceil(SECOND).max(1);
     if bytes / seconds > LITTLE / (FIRST_NS / SECOND) {

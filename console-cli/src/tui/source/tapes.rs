@@ -89,7 +89,8 @@ fn not_written((name, fault): (String, io::Error)) -> String {
 /// A recording that is being written.
 #[derive(Debug)]
 pub(super) struct TapeRun {
-    stop: oneshot::Sender<()>,
+    /// `None` once it was asked to end.
+    stop: Option<oneshot::Sender<()>>,
     ended: JoinHandle<Ended>,
 }
 
@@ -104,24 +105,23 @@ impl TapeRun {
             tokio::spawn(async move { inbox.send(message.into()).await });
             ended
         });
+        let stop = Some(stop);
         Self { stop, ended }
     }
 
     /// Ends it; the message about that follows.
-    pub(super) fn stop(self) {
+    pub(super) fn stop(&mut self) {
         // It fails if it has ended by itself.
-        let _ = self.stop.send(());
+        let _ = self.stop.take().map(|stop| stop.send(()));
     }
 
-    /// Ends it before the console exits; `None` if it had ended, which was told on the screen.
-    pub(super) async fn settle(self) -> Option<Ended> {
-        if self.ended.is_finished() || self.stop.send(()).is_err() {
-            return None;
-        }
+    /// Ends it before the console exits, and returns what has become of it.
+    pub(super) async fn settle(mut self) -> Ended {
+        self.stop();
         match timeout(END_PATIENCE, self.ended).await {
-            Ok(Ok(ended)) => Some(ended),
-            Ok(Err(cause)) => Some(Err(cause.to_string())),
-            Err(_) => Some(Err("the recording could not be ended in time".to_owned())),
+            Ok(Ok(ended)) => ended,
+            Ok(Err(cause)) => Err(cause.to_string()),
+            Err(_) => Err("the recording could not be ended in time".to_owned()),
         }
     }
 }
@@ -130,13 +130,15 @@ impl TapeRun {
 async fn record(
     target: &Target,
     name: &str,
-    stopped: oneshot::Receiver<()>,
+    mut stopped: oneshot::Receiver<()>,
     inbox: &Sender<Envelope>,
 ) -> Ended {
-    let refused = |fault: ClientError| format!("not recorded: {fault}");
-    let connection = Connection::connect(target).await.map_err(refused)?;
-    let watch = connection.watch(Query::recorded(), EVERY).await;
-    let watch = watch.map_err(refused)?;
+    // A process that does not answer is no reason to wait.
+    let begun = tokio::select! {
+        _ = &mut stopped => return Err(format!("not recorded: ended before {target} answered")),
+        begun = watch(target) => begun,
+    };
+    let (connection, watch) = begun.map_err(|fault| format!("not recorded: {fault}"))?;
     let create = |name: &str| recording::create(Path::new(name), false);
     let (name, file) = files::numbered(name, create).map_err(not_written)?;
     let cannot = |fault| format!("cannot write {name}: {fault}");
@@ -155,6 +157,13 @@ async fn record(
         TapeEnd::Process(Some(fault)) => Err(format!("{fault}; {told}")),
         TapeEnd::File(fault) => Err(format!("{}; {told}", cannot(fault))),
     }
+}
+
+/// Connects to a process, and requests its states.
+async fn watch(target: &Target) -> Result<(Connection, Watch), ClientError> {
+    let connection = Connection::connect(target).await?;
+    let watch = connection.watch(Query::recorded(), EVERY).await?;
+    Ok((connection, watch))
 }
 
 /// What has ended a recording.

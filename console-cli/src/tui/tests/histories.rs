@@ -228,7 +228,7 @@ async fn the_source_reads_a_recording() {
         to: AT + SECOND,
     };
     let found = read(recording(), range).await.expect("a history");
-    assert_eq!(found.found.lines.len(), 7);
+    assert_eq!(found.lines.len(), 7);
     // Nothing is known of the time before the first chunk.
     assert_eq!(found.range.from, AT);
     let mut writer = Writer::begin(Vec::new(), Compression::Deflate).expect("room");

@@ -132,12 +132,16 @@ impl Stage {
 
     /// The process keeps what is in a recording.
     fn keeping(mut recording: Vec<u8>) -> Self {
-        let folder = tempfile::tempdir().expect("a folder");
         let chunks = recording.split_off(FILE_HEADER.len()).leak();
+        Self::of(Manner::Keeps(chunks))
+    }
+
+    fn of(manner: Manner) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
         let socket = folder.path().join("kv.sock");
         let (sender, inbox) = channel(64);
         Self {
-            server: Server::start(socket, kv(), Manner::Keeps(chunks)),
+            server: Server::start(socket, kv(), manner),
             folder,
             source: Source::new(sender, Duration::from_millis(100), None),
             inbox,
@@ -210,7 +214,9 @@ async fn states_are_recorded_until_something_ends_it() {
                 "key" => stage.source.end_record(),
                 _ => stage.server.send(Reply::End),
             }
-            let Message::TapeEnded(Ok(ended)) = stage.next().await else {
+            let message = stage.next().await;
+            stage.source.shown(&message);
+            let Message::TapeEnded(Ok(ended)) = message else {
                 panic!("it ends");
             };
             assert_eq!(ended.contains("kv 4242 has ended; "), ends == "process");
@@ -219,6 +225,44 @@ async fn states_are_recorded_until_something_ends_it() {
             assert!(stage.source.settle_record().await.is_none());
         }
         assert_eq!(states(&stage.path(name)), 2);
+    }
+}
+
+/// The end that was asked for is told on exit, if it was not shown before.
+#[tokio::test]
+async fn an_end_that_was_not_shown_is_told_on_exit() {
+    let mut stage = Stage::new();
+    stage.source.record(stage.peer(), stage.path("a.tw"));
+    stage.server.send(Reply::Snapshot);
+    assert!(matches!(stage.next().await, Message::Taped(1_000..)));
+    stage.source.end_record();
+    let ended = stage.source.settle_record().await.expect("nobody was told");
+    assert!(ended.expect("a file").contains(".tw: 1 state, "));
+    assert_eq!(states(&stage.path("a.tw")), 1);
+}
+
+/// A process that never answers: the key and the exit end the recording at once, and no file is
+/// made.
+#[tokio::test]
+async fn a_recording_that_has_not_begun_can_be_ended() {
+    for ends in ["key", "exit"] {
+        let mut stage = Stage::of(Manner::Mute);
+        stage.source.record(stage.peer(), stage.path("a.tw"));
+        // It connects, and waits.
+        tokio::task::yield_now().await;
+        let ended = if ends == "exit" {
+            stage.source.settle_record().await.expect("nobody was told")
+        } else {
+            stage.source.end_record();
+            let Message::TapeEnded(ended) = stage.next().await else {
+                panic!("it ends");
+            };
+            ended
+        };
+        let target = stage.peer().target;
+        let expected = format!("not recorded: ended before {target} answered");
+        assert_eq!(ended, Err(expected));
+        assert!(!Path::new(&stage.path("a.tw")).exists());
     }
 }
 
@@ -238,7 +282,7 @@ async fn histories_of_a_process_are_of_its_last_seconds() {
         panic!("it answers");
     };
     // It is told from when to when; what the process sends of another time is not shown.
-    assert!(found.found.lines.is_empty());
+    assert!(found.lines.is_empty());
     let asked = stage.server.asked();
     let [(from, 0), (before, to)] = asked[..] else {
         panic!("{asked:?}");
@@ -297,7 +341,7 @@ async fn a_history_needs_no_state() {
         let Message::History(_, found) = stage.next().await else {
             panic!("it answers");
         };
-        let found = found.expect("a history").found;
+        let found = found.expect("a history");
         let begins: Vec<u64> = found.lines.iter().map(|line| line.at - AT).collect();
         assert_eq!(begins, events);
     }

@@ -1,6 +1,8 @@
 //! Wrappers that the attribute puts around the operand of an await.
 
+use super::recorded;
 use crate::hot::proc::Proc;
+use crate::hot::thread::ThreadLedger;
 use crate::hot::{switch, thread};
 
 /// Records that the body of a call of `proc` arrives at its await point `site`; returns the
@@ -29,7 +31,7 @@ extern "C" fn arrive(proc: &'static Proc, site: u32, shape: usize) {
     let (direct, bytes) = (shape & 1 != 0, shape >> 1);
     if bytes < LARGE
         && (direct || !proc.is_fork(site))
-        && let (Some(epoch), Some(id)) = (switch::epoch(), proc.known())
+        && let (Some(epoch), Some(id)) = (switch::quick(), proc.known())
     {
         let arrived = here.with_current(epoch, |thread| {
             thread.ledger.arrive_quick(id, site + 1, direct)
@@ -45,17 +47,30 @@ extern "C" fn arrive(proc: &'static Proc, site: u32, shape: usize) {
 /// Arrives at any await point.
 #[inline(never)]
 extern "C" fn arrive_with(proc: &'static Proc, site: u32, shape: usize) {
-    if let (Some(epoch), Some(id)) = (switch::epoch(), proc.id()) {
-        let (direct, bytes) = (shape & 1 != 0, shape >> 1);
+    let Some(epoch) = switch::quick() else {
+        return recorded::arrive(proc, site, shape);
+    };
+    if let Some(id) = proc.id() {
         thread::with_current(epoch, |thread| {
-            thread.ledger.arrive(id, site + 1, direct);
-            if !direct && proc.is_fork(site) {
-                thread.ledger.fork(id);
-            }
-            if bytes >= LARGE {
-                thread.ledger.awaits(id, site + 1, bytes as u64);
-            }
+            arrive_in(thread, (proc, id), site, shape);
         });
+    }
+}
+
+#[inline(always)]
+pub(super) fn arrive_in(
+    thread: &ThreadLedger,
+    (proc, id): (&'static Proc, u32),
+    site: u32,
+    shape: usize,
+) {
+    let (direct, bytes) = (shape & 1 != 0, shape >> 1);
+    thread.ledger.arrive(id, site + 1, direct);
+    if !direct && proc.is_fork(site) {
+        thread.ledger.fork(id);
+    }
+    if bytes >= LARGE {
+        thread.ledger.awaits(id, site + 1, bytes as u64);
     }
 }
 

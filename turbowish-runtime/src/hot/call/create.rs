@@ -3,6 +3,7 @@
 use turbowish_model::account::call::Origin;
 use turbowish_model::event::CallEvent;
 
+use super::recorded;
 use crate::hot::proc::Proc;
 use crate::hot::thread::ThreadLedger;
 use crate::hot::{clock, events, switch, thread};
@@ -12,7 +13,7 @@ use crate::hot::{clock, events, switch, thread};
 pub(super) extern "C" fn create(proc: &'static Proc, bytes: usize) -> Origin {
     // First of all: the compiler takes this for a call, around which it saves all that it has.
     let here = thread::this();
-    if let Some(epoch) = switch::epoch()
+    if let Some(epoch) = switch::quick()
         && !proc.is_large(bytes)
         && !proc.is_early()
         && let Some(Some(origin)) = here.with_current(epoch, |thread| thread.ledger.born_quick())
@@ -28,8 +29,8 @@ pub(super) extern "C" fn create(proc: &'static Proc, bytes: usize) -> Origin {
 
 #[inline(never)]
 extern "C" fn create_with(proc: &'static Proc, bytes: usize) -> Origin {
-    let Some(epoch) = switch::epoch() else {
-        return Origin::UNSEEN;
+    let Some(epoch) = switch::quick() else {
+        return recorded::create(proc, bytes);
     };
     let origin = thread::with(epoch, |thread| {
         if proc.is_large(bytes) || proc.is_early() {

@@ -4,7 +4,7 @@ use turbowish_model::account::call::{Call as Account, Origin, PollEnd};
 use turbowish_model::account::ledger::Start;
 use turbowish_model::event::CallEvent;
 
-use super::CLOSED;
+use super::{CLOSED, recorded};
 use crate::hot::proc::Proc;
 use crate::hot::{clock, events, switch, thread};
 
@@ -12,7 +12,7 @@ use crate::hot::{clock, events, switch, thread};
 #[derive(Debug)]
 #[must_use = "the call ends when this is dropped"]
 pub struct Entered {
-    account: Account,
+    pub(super) account: Account,
     epoch: u32,
     depth: u32,
     /// The thread was already unwinding when the function was called: from a destructor.
@@ -20,7 +20,7 @@ pub struct Entered {
 }
 
 /// A plain function starts no visible task: calls polled below it belong to none.
-const PLAIN: Start = Start {
+pub(super) const PLAIN: Start = Start {
     root: false,
     straight: false,
     quiet: true,
@@ -35,7 +35,11 @@ pub fn enter(proc: &'static Proc) -> Entered {
         depth: CLOSED,
         unwinding: false,
     };
-    if let (Some(epoch), Some(key)) = (switch::epoch(), proc.key(0)) {
+    let Some(epoch) = switch::quick() else {
+        recorded::enter(proc, &mut entered);
+        return entered;
+    };
+    if let Some(key) = proc.key(0) {
         let depth = thread::with(epoch, |thread| {
             let t = clock::ticks();
             entered.account = Account::new(thread.ledger.born());
@@ -49,25 +53,39 @@ pub fn enter(proc: &'static Proc) -> Entered {
             });
             depth
         });
-        entered.epoch = epoch;
-        entered.depth = depth.flatten().unwrap_or(CLOSED);
-        entered.unwinding = std::thread::panicking();
+        entered.begin(epoch, depth.flatten().unwrap_or(CLOSED));
     }
     entered
+}
+
+impl Entered {
+    pub(super) fn begin(&mut self, epoch: u32, depth: u32) {
+        self.epoch = epoch;
+        self.depth = depth;
+        self.unwinding = std::thread::panicking();
+    }
+
+    /// The number of the call and the depth of its frame, if its events are recorded.
+    pub(super) fn numbered(&self) -> Option<(u32, u32)> {
+        let number = recorded::number(self.epoch)?;
+        (self.depth != CLOSED).then_some((number, self.depth))
+    }
+
+    pub(super) fn end(&self) -> PollEnd {
+        match std::thread::panicking() && !self.unwinding {
+            true => PollEnd::Panic,
+            false => PollEnd::Ready,
+        }
+    }
 }
 
 impl Drop for Entered {
     #[inline]
     fn drop(&mut self) {
         if self.depth == CLOSED || switch::epoch() != Some(self.epoch) {
-            return;
+            return recorded::left(self);
         }
-        let panics = std::thread::panicking() && !self.unwinding;
-        let end = if panics {
-            PollEnd::Panic
-        } else {
-            PollEnd::Ready
-        };
+        let end = self.end();
         thread::with_current(self.epoch, |thread| {
             let (account, depth) = (&mut self.account, self.depth);
             thread.ledger.poll_end(account, depth, clock::ticks(), end);

@@ -5,7 +5,7 @@ use std::mem::ManuallyDrop;
 use turbowish_model::account::call::Call as Account;
 use turbowish_model::event::CallEvent;
 
-use super::ProcRef;
+use super::{ProcRef, recorded};
 use crate::features;
 use crate::hot::events::{self, marked_calls};
 use crate::hot::never_polled;
@@ -69,14 +69,22 @@ impl CallState {
     fn cancel(&mut self, proc: &'static Proc) {
         let epoch = self.account.epoch();
         if switch::epoch() != Some(epoch) || !self.account.is_live(epoch) {
-            return;
+            return recorded::cancel(self, proc);
         }
-        let Some(proc) = proc.id() else { return };
+        if let Some(proc) = proc.id() {
+            self.cancel_in(epoch, proc, |_| ());
+        }
+    }
+
+    /// Records the drop in the running epoch, and passes the thread's ledger to `then`.
+    #[inline(always)]
+    pub(super) fn cancel_in(&mut self, epoch: u32, proc: u32, then: impl Fn(&ThreadLedger)) {
         let is_root = self.task.as_ref().is_some_and(|task| !task.is_branch());
         let account = &mut self.account;
         let drop_in = |thread: &ThreadLedger, account: &mut Account| {
             let maker = thread.ledger.maker(account);
             thread.ledger.drop_call(account, proc, clock::ticks());
+            then(thread);
             events::call(|| CallEvent::Drop);
             if is_root {
                 thread.ledger.note_root_drop();

@@ -1,6 +1,6 @@
 //! News for the recording: alerts that were raised, and alerts that are over.
 
-use turbowish_model::snapshot::alert::Alert;
+use turbowish_model::snapshot::alert::{Alert, Severity};
 
 use super::super::unix_ns;
 use crate::server::News;
@@ -16,18 +16,20 @@ impl AlertNews {
     /// Adds what two successive scans differ in.
     pub(super) fn compare(&mut self, before: &[Alert], after: &[Alert]) {
         for alert in without(before, after) {
-            self.add(format!("over: {}", alert.title));
+            self.add(format!("over: {}", alert.title), None);
         }
         for alert in without(after, before) {
-            self.add(format!("{}: {}", alert.severity.word(), alert.title));
+            let text = format!("{}: {}", alert.severity.word(), alert.title);
+            self.add(text, Some(alert.severity));
         }
     }
 
-    fn add(&mut self, text: String) {
+    fn add(&mut self, text: String, raised: Option<Severity>) {
         if self.0.len() < KEPT {
             self.0.push(News {
                 at_unix_ns: unix_ns(),
                 text,
+                raised,
             });
         }
     }

@@ -4,21 +4,27 @@
 use turbowish_model::account::event_ring::{EventFact, EventRecord, ResourceUse};
 use turbowish_model::account::paths::Paths;
 use turbowish_model::account::time::Scale;
+use turbowish_model::event::EventClass;
 use turbowish_recording::{
-    ChunkKind, ClockReading, EventEncoder, NameEncoder, PollEncoder, ResourceSpan, ThreadEvent,
-    ThreadEventKind,
+    CallEncoder, ChunkKind, ClockReading, EventEncoder, NameEncoder, PollEncoder, ResourceSpan,
+    ThreadEvent, ThreadEventKind,
 };
 
 use super::super::unix_ns;
-use crate::hot::thread::{self, ThreadPolls};
+use crate::hot::thread::{self, ThreadCallLog, ThreadPolls};
 use crate::hot::{clock, proc, task};
 use crate::metrics::{self, EventWords};
+use crate::on_event::{self, Heard, HeardEvent, RecordedKind};
 use crate::server::{NewPolls, ThreadChunk};
 
 /// How far the threads' polls and the tables of names were read.
 #[derive(Debug, Default)]
 pub(in crate::monitor) struct PollReader {
     threads: Vec<ThreadReader>,
+    calls: Vec<CallReader>,
+    /// Gives all of their events the same times, on whichever threads and whenever they are read:
+    /// their order is that of their times.
+    clock: Option<ClockReading>,
     /// Number of procs, paths, chains and places of events that were named.
     named: [usize; 4],
 }
@@ -43,22 +49,45 @@ impl PollReader {
         let mut names = NameEncoder::default();
         self.begin(&mut names);
         let mut new = NewPolls::default();
+        let mut heard = on_event::is_heard().then(Vec::new);
         self.threads.retain_mut(|thread| {
             // Looked at first: what it wrote before is then all there is.
             let is_over = thread.polls.is_over();
             // After the polls that are read: a poll does not end later than now.
-            let fill = thread.read(scale, is_over, &mut new.polls);
+            let fill = thread.read(scale, is_over, &mut new.polls, heard.as_mut());
             new.fill_percent = new.fill_percent.max(fill);
             if is_over {
                 thread.polls.give_back();
             }
             !is_over
         });
+        if let Some(heard) = heard {
+            on_event::pass(heard);
+        }
+        self.read_calls(scale, &mut new);
         new.clock = Some(now(scale));
         // After the polls: all their numbers are defined by now.
         self.name(&mut names);
         new.names = names.end();
         new
+    }
+
+    /// Reads what is new of the events of calls.
+    fn read_calls(&mut self, scale: Scale, new: &mut NewPolls) {
+        let taken = thread::take_call_logs().into_iter();
+        self.calls.extend(taken.map(CallReader::new));
+        if self.calls.is_empty() {
+            self.clock = None;
+            return;
+        }
+        let clock = *self.clock.get_or_insert_with(|| now(scale));
+        self.calls.retain_mut(|calls| {
+            // Looked at first: what it wrote before is then all there is.
+            let is_over = calls.log.is_over();
+            let fill = calls.read(clock, &mut new.polls);
+            new.fill_percent = new.fill_percent.max(fill);
+            !is_over
+        });
     }
 
     /// Names of what is new.
@@ -118,12 +147,23 @@ impl ThreadReader {
 
     /// Reads what is new of the thread. Returns how full the fuller one of its rings was, in
     /// percent.
-    fn read(&mut self, scale: Scale, is_over: bool, into: &mut Vec<ThreadChunk>) -> u64 {
-        let polls = self.read_polls(scale, is_over, into);
-        polls.max(self.read_events(scale, into))
+    fn read(
+        &mut self,
+        scale: Scale,
+        is_over: bool,
+        into: &mut Vec<ThreadChunk>,
+        mut heard: Option<&mut Vec<HeardEvent>>,
+    ) -> u64 {
+        let polls = self.read_polls(scale, is_over, into, heard.as_deref_mut());
+        polls.max(self.read_events(scale, into, heard))
     }
 
-    fn read_events(&mut self, scale: Scale, into: &mut Vec<ThreadChunk>) -> u64 {
+    fn read_events(
+        &mut self,
+        scale: Scale,
+        into: &mut Vec<ThreadChunk>,
+        mut heard: Option<&mut Vec<HeardEvent>>,
+    ) -> u64 {
         let ring = &self.polls.events;
         if ring.written() == self.next_event {
             return 0;
@@ -138,8 +178,13 @@ impl ThreadReader {
             let at_unix_ns = now.unix_ns(first.at);
             let lost = std::mem::take(&mut self.lost_events);
             let mut encoder = EventEncoder::begin(at_unix_ns, self.polls.index, lost);
+            tell_lost(self.polls.index, at_unix_ns, lost, heard.as_deref_mut());
             for record in &records {
-                encoder.push(&thread_event(record, now));
+                let event = thread_event(record, now);
+                encoder.push(&event);
+                if let Some(heard) = &mut heard {
+                    heard.push(heard_event(self.polls.index, &event));
+                }
             }
             into.push(ThreadChunk {
                 kind: ChunkKind::Events,
@@ -150,10 +195,21 @@ impl ThreadReader {
         new * 100 / ring.capacity().max(1)
     }
 
-    fn read_polls(&mut self, scale: Scale, is_over: bool, into: &mut Vec<ThreadChunk>) -> u64 {
+    fn read_polls(
+        &mut self,
+        scale: Scale,
+        is_over: bool,
+        into: &mut Vec<ThreadChunk>,
+        mut heard: Option<&mut Vec<HeardEvent>>,
+    ) -> u64 {
         // Not a further reference, which would say that the thread goes on.
         let ring = &*self.polls.ring;
         if ring.written() == self.next {
+            return 0;
+        }
+        if !thread::records(EventClass::Polls) {
+            // They are not asked for, so they are not lost.
+            (self.next, self.lost) = (ring.written(), 0);
             return 0;
         }
         let mut records = Vec::new();
@@ -165,12 +221,22 @@ impl ThreadReader {
         if let Some(first) = records.first() {
             let at_unix_ns = now.unix_ns(first.start()).max(self.until);
             let lost = std::mem::take(&mut self.lost);
+            tell_lost(self.polls.index, at_unix_ns, lost, heard.as_deref_mut());
             let first = read.next - records.len() as u64;
             let mut encoder = PollEncoder::begin(at_unix_ns, self.polls.index, first, lost);
             for record in &records {
                 let poll = now.event(record);
                 encoder.push(&poll);
                 self.until = self.until.max(poll.end_unix_ns());
+                if let Some(heard) = &mut heard {
+                    heard.push(HeardEvent {
+                        thread: self.polls.index,
+                        at_unix_ns: poll.start_unix_ns,
+                        took_ns: poll.hold_ns,
+                        task: poll.task,
+                        what: Heard::Poll,
+                    });
+                }
             }
             into.push(ThreadChunk {
                 kind: ChunkKind::Polls,
@@ -179,6 +245,84 @@ impl ThreadReader {
             });
         }
         new * 100 / ring.capacity()
+    }
+}
+
+/// How far a log of events of calls was read.
+#[derive(Debug)]
+struct CallReader {
+    log: ThreadCallLog,
+    /// Number of the next event.
+    next: u64,
+    /// Events that were lost since the last chunk.
+    lost: u64,
+}
+
+impl CallReader {
+    const fn new(log: ThreadCallLog) -> Self {
+        Self {
+            log,
+            next: 0,
+            lost: 0,
+        }
+    }
+
+    /// Reads what is new. Returns how full the ring was, in percent.
+    fn read(&mut self, clock: ClockReading, into: &mut Vec<ThreadChunk>) -> u64 {
+        // Not a further reference, which would say that the thread goes on.
+        let ring = &self.log.log.ring;
+        if ring.written() == self.next {
+            return 0;
+        }
+        let mut records = Vec::new();
+        let (next, lost) = ring.read(self.next, |record| records.push(record));
+        let new = next - self.next;
+        self.next = next;
+        self.lost += lost;
+        for record in &mut records {
+            record.at = clock.unix_ns(record.at);
+        }
+        if let Some(first) = records.first() {
+            let lost = std::mem::take(&mut self.lost);
+            let mut encoder = CallEncoder::begin(first.at, self.log.index, lost);
+            records.iter().for_each(|record| encoder.push(record));
+            into.push(ThreadChunk {
+                kind: ChunkKind::Calls,
+                at_unix_ns: first.at,
+                body: encoder.end(),
+            });
+        }
+        new * 100 / ring.capacity().max(1)
+    }
+}
+
+/// Tells callbacks of what they will not hear of.
+fn tell_lost(thread: u32, at_unix_ns: u64, lost: u64, heard: Option<&mut Vec<HeardEvent>>) {
+    if let (1.., Some(heard)) = (lost, heard) {
+        heard.push(HeardEvent {
+            thread,
+            at_unix_ns,
+            took_ns: 0,
+            task: 0,
+            what: Heard::Lost(lost),
+        });
+    }
+}
+
+fn heard_event(thread: u32, event: &ThreadEvent) -> HeardEvent {
+    let (took_ns, what) = match event.kind {
+        ThreadEventKind::Waited(of) => (of.duration_ns, Heard::Used(RecordedKind::Wait, of.role)),
+        ThreadEventKind::GaveUp(of) => (of.duration_ns, Heard::Used(RecordedKind::GaveUp, of.role)),
+        ThreadEventKind::Held(of) => (of.duration_ns, Heard::Used(RecordedKind::Hold, of.role)),
+        ThreadEventKind::User { site, values } => (0, Heard::User { site, values }),
+    };
+    HeardEvent {
+        thread,
+        // The event has the time of its end.
+        at_unix_ns: event.at_unix_ns.saturating_sub(took_ns),
+        took_ns,
+        task: event.task,
+        what,
     }
 }
 

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
+use turbowish_model::event::EventClass;
 use turbowish_recording::{ChunkKind, HEADER_BYTES};
 
 use super::super::{NewPolls, Source, ThreadChunk};
@@ -68,6 +69,7 @@ impl Recorder {
             }
             tokio::time::sleep(left).await;
             let fill_percent = self.take_polls(&*source);
+            self.take_alert(unix_ns());
             is_idle = fill_percent.is_none();
             pause = next_pause(pause, fill_percent.unwrap_or(0));
         }
@@ -110,6 +112,12 @@ impl Recorder {
             // Where it has no room, it is as if it had given way at once, and all before it.
             lock(&self.polls.ring).push(kind, at_unix_ns, polls.clone());
             lock(&self.file).append(&polls);
+        }
+        if let Some(rings) = &self.rings
+            && !source.recorded().has(EventClass::Polls)
+        {
+            // It would still get polls.
+            rings.remove();
         }
         if let (Some(rings), Some(clock)) = (&self.rings, clock) {
             // If it fails, the reading before is a little less exact.

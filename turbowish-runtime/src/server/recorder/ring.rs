@@ -7,7 +7,7 @@ use bytes::Bytes;
 use turbowish_recording::{ChunkKind, HEADER_BYTES, LARGEST_BODY, MOST_RINGS, encode};
 
 /// Memory of a chunk beside its bytes, at most: its place here, and what its parts share.
-const OVERHEAD: usize = 128;
+pub(super) const OVERHEAD: usize = 128;
 
 /// Bytes of a message around a chunk, at most.
 const AROUND: usize = 64;
@@ -29,10 +29,14 @@ pub(super) struct Ring {
     lost: u32,
 }
 
-struct Kept {
-    is_state: bool,
-    at_unix_ns: u64,
-    chunk: Bytes,
+/// A chunk that is kept.
+#[derive(Clone)]
+pub(super) struct Kept {
+    /// Each has one more than that before.
+    pub(super) number: u64,
+    pub(super) is_state: bool,
+    pub(super) at_unix_ns: u64,
+    pub(super) chunk: Bytes,
 }
 
 impl Ring {
@@ -66,7 +70,9 @@ impl Ring {
             return;
         }
         self.bytes += bytes;
+        let number = self.first + self.chunks.len() as u64;
         self.chunks.push_back(Kept {
+            number,
             is_state: kind == ChunkKind::State,
             at_unix_ns,
             chunk,
@@ -114,6 +120,18 @@ impl Ring {
         let is_in = |kept: &Kept| to == 0 || kept.at_unix_ns <= to;
         let end = self.chunks.iter().rposition(is_in).map_or(0, |at| at + 1);
         number(begin.min(end))..number(end)
+    }
+
+    /// The number of the oldest chunk.
+    pub(super) fn oldest(&self) -> Option<u64> {
+        (!self.chunks.is_empty()).then_some(self.first)
+    }
+
+    /// The chunks of a range that are still here.
+    pub(super) fn kept(&self, range: Range<u64>) -> Vec<Kept> {
+        let at = |number: u64| number.saturating_sub(self.first) as usize;
+        let chunks = self.chunks.range(at(range.start)..at(range.end));
+        chunks.cloned().collect()
     }
 
     /// The first chunk of a range that is still here. The range goes on behind it.

@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use turbowish_model::event::{EventClass, EventClasses};
 use turbowish_model::query::{Budget, Query, QueryError};
+use turbowish_model::snapshot::alert::Severity;
 use turbowish_model::snapshot::{Accounting, Page, ProcRow, Process, Snapshot};
 use turbowish_recording::{ChunkHeader, ChunkKind, FILE_HEADER, HEADER_BYTES, encode};
 use turbowish_wire::{PauseTask, discovery};
@@ -26,6 +28,7 @@ struct Steady {
     news: Mutex<Option<Vec<News>>>,
     polls: Mutex<NewPolls>,
     panics: AtomicUsize,
+    classes: Mutex<EventClasses>,
 }
 
 impl Steady {
@@ -38,6 +41,7 @@ impl Steady {
             news: Mutex::new(Some(Vec::new())),
             polls: Mutex::default(),
             panics: AtomicUsize::new(0),
+            classes: Mutex::default(),
         })
     }
 }
@@ -96,6 +100,10 @@ impl Source for Steady {
     }
 
     fn set_accounting(&self, _: Accounting) {}
+
+    fn recorded(&self) -> EventClasses {
+        *self.classes.lock().unwrap()
+    }
 
     fn pause_task(&self, _: &PauseTask) -> Result<(), Refused> {
         Err(Refused::NoTask)
@@ -159,6 +167,7 @@ impl Stage {
         let news = News {
             at_unix_ns: self.source.clock.fetch_add(1, Ordering::SeqCst),
             text: text.to_owned(),
+            raised: None,
         };
         self.recorder.record(&*self.source, &[news], false);
     }
@@ -450,6 +459,59 @@ fn a_named_file_that_exists_is_not_touched() {
     assert!(link.is_symlink() && !root.path().join("nothing").exists());
 }
 
+/// What was there around an alert stays, whatever gives way; it is sent once, and in order.
+#[test]
+fn what_was_recorded_around_an_alert_outlives_the_rings() {
+    const SECOND: u64 = 1_000_000_000;
+    let stage = stage(64 << 10, |_| None);
+    let at = |second: u64| stage.source.clock.store(second * SECOND, Ordering::SeqCst);
+    for second in 30..45 {
+        at(second);
+        stage.state(100);
+        stage.polls(b"", 50);
+        if second == 41 {
+            let news = News {
+                at_unix_ns: second * SECOND,
+                text: "warning: slow lock".to_owned(),
+                raised: Some(Severity::Warning),
+            };
+            stage.recorder.record(&*stage.source, &[news], false);
+        }
+        stage.recorder.take_alert(second * SECOND);
+    }
+    let seconds = |from: u64, to: u64, kind: ChunkKind| {
+        let mut past = stage.recorder.past(from * SECOND, to * SECOND);
+        let chunks = std::iter::from_fn(|| past.next()).map(|chunk| whole(&chunk).0);
+        let chunks = chunks.filter(|header| header.kind == kind);
+        let seconds = chunks.map(|header| header.at_unix_ns / SECOND);
+        seconds.collect::<Vec<_>>()
+    };
+    // All of it is in the rings yet.
+    let all: Vec<u64> = (30..45).collect();
+    assert_eq!(seconds(0, 0, ChunkKind::State), all);
+    for second in 100..1_100 {
+        at(second);
+        stage.state(1_000);
+        stage.polls(b"", 1_000);
+    }
+    let states = seconds(0, 0, ChunkKind::State);
+    let later = states
+        .iter()
+        .position(|second| *second >= 100)
+        .expect("the latest");
+    let around: Vec<u64> = (31..44).collect();
+    assert_eq!(states[..later], around);
+    let rest: Vec<u64> = (states[later]..1_100).collect();
+    assert_eq!(states[later..], rest);
+    assert_eq!(seconds(0, 0, ChunkKind::Mark), [41]);
+    let polls = seconds(0, 0, ChunkKind::Polls);
+    // Those of the last second came after its state.
+    let are_there = (31..43).all(|second| polls.contains(&second));
+    assert!(are_there, "{polls:?}");
+    assert!(polls.is_sorted());
+    assert_eq!(seconds(40, 42, ChunkKind::State), [40, 41, 42]);
+}
+
 /// Runs the recorder until it has kept so many chunks.
 async fn run_until(stage: &Stage, count: usize) {
     let source: Arc<dyn Source> = stage.source.clone();
@@ -475,6 +537,29 @@ async fn nothing_is_recorded_while_accounting_is_disarmed() {
     *stage.source.news.lock().unwrap() = Some(Vec::new());
     run_until(&stage, 2).await;
     assert_eq!(stage.lost_before()[0], 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn states_and_marks_are_recorded_only_if_they_are_asked_for() {
+    let stage = stage(1 << 20, |_| None);
+    *stage.source.classes.lock().unwrap() = EventClasses::NONE.with(EventClass::Polls);
+    let source: Arc<dyn Source> = stage.source.clone();
+    let recording = tokio::spawn(stage.recorder.clone().run(source, Worker::default()));
+    stage.polls(b"names", 100);
+    let news = News {
+        at_unix_ns: 1,
+        text: "alert".to_owned(),
+        raised: None,
+    };
+    *stage.source.news.lock().unwrap() = Some(vec![news]);
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    let kinds: Vec<ChunkKind> = stage.kept().iter().map(|header| header.kind).collect();
+    assert_eq!(kinds, [ChunkKind::Names, ChunkKind::Polls]);
+    recording.abort();
+    *stage.source.classes.lock().unwrap() = EventClasses::DEFAULT;
+    run_until(&stage, 4).await;
+    let is_state = |header: &&ChunkHeader| header.kind == ChunkKind::State;
+    assert!(stage.kept().iter().filter(is_state).count() >= 2);
 }
 
 #[tokio::test]

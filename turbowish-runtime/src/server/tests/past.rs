@@ -81,6 +81,7 @@ async fn the_past_is_what_was_recorded() {
         server.source.news.lock().unwrap().push(News {
             at_unix_ns: 1_500,
             text: "alert: deadlock".to_owned(),
+            raised: None,
         });
         let chunks = until(&console, ChunkKind::State, 2).await;
         let kinds: Vec<_> = chunks.iter().map(|(header, _)| header.kind).collect();

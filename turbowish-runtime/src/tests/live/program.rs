@@ -106,7 +106,10 @@ pub(super) fn unplayable(vector: &Vector) -> Option<&'static str> {
             }
             CallEvent::Drop if open => return Some("drops a call that is being polled"),
             CallEvent::Drop => _ = ended.insert(id),
-            CallEvent::Create { .. } | CallEvent::Wake => {}
+            CallEvent::Create { .. }
+            | CallEvent::Wake
+            | CallEvent::Await { .. }
+            | CallEvent::Unaccounted => {}
         }
     }
     None
@@ -184,6 +187,8 @@ impl Program {
                 }
                 CallEvent::Drop => program.act(actor, Act::Drop { at, id }),
                 CallEvent::Wake => program.act(actor, Act::Wake { at }),
+                // No vector has them.
+                CallEvent::Await { .. } | CallEvent::Unaccounted => {}
             }
         }
         program
@@ -251,7 +256,7 @@ fn lives(events: &[Event]) -> BTreeMap<u64, Life> {
                 }
             }
             CallEvent::Drop => _ = life.dropped.get_or_insert(at),
-            CallEvent::Wake => {}
+            CallEvent::Wake | CallEvent::Await { .. } | CallEvent::Unaccounted => {}
         }
     }
     lives

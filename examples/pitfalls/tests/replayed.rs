@@ -1,0 +1,269 @@
+//! The recorded events of calls of whole programs, ill ones and a server under load, are replayed to
+//! what the process itself says of its functions and await points.
+
+use std::collections::BTreeMap;
+use std::io::Cursor;
+use std::os::unix::fs::PermissionsExt;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use turbowish_model::account::aggregate::Aggregate;
+use turbowish_model::account::counters::Sum;
+use turbowish_model::collect::call_events::{ThreadCalls, in_order};
+use turbowish_model::event::call_ring::CallRecord;
+use turbowish_model::event::{CallEvent, Event};
+use turbowish_model::query::{Query, Rows};
+use turbowish_model::snapshot::{Accounting, Snapshot};
+use turbowish_recording::{Names, Reader};
+use turbowish_testing::replay::{Outcome, Replay};
+use turbowish_wire::Action;
+use turbowish_wire::client::{Connection, Target};
+
+/// Longer than it takes on a machine that is busy with other things.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Polls after which a program is looked at; or after this time, if it has fewer.
+const POLLS: u64 = 2_000;
+const LOOKED_AFTER: Duration = Duration::from_secs(3);
+
+/// Of a function: calls, polls, returned, errors, cancelled, panicked, never polled. Of an await
+/// point: waits and cancelled.
+type Counts = BTreeMap<String, Vec<u64>>;
+
+/// Time in polls of each function, in nanoseconds.
+type Running = BTreeMap<String, u64>;
+
+struct Program {
+    child: Child,
+    connection: Connection,
+    _folder: tempfile::TempDir,
+}
+
+impl Program {
+    async fn start(path: &str) -> Self {
+        let own = std::fs::Permissions::from_mode(0o700);
+        let folder = tempfile::Builder::new().permissions(own).tempdir();
+        let folder = folder.expect("a folder");
+        let child = Command::new(path)
+            .env("TURBOWISH_RUNTIME_DIR", folder.path())
+            .env("TURBOWISH_RECORD", "calls")
+            .env("KV_DIR", folder.path())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .spawn()
+            .expect("the program starts");
+        let socket = turbowish_wire::discovery::socket(folder.path(), child.id());
+        let begun = Instant::now();
+        let connection = loop {
+            match Connection::connect(&Target::Socket(socket.clone())).await {
+                Ok(connection) => break connection,
+                Err(error) => assert!(begun.elapsed() < PATIENCE, "{error}"),
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        };
+        Self {
+            child,
+            connection,
+            _folder: folder,
+        }
+    }
+
+    async fn snapshot(&self) -> Snapshot {
+        let query = Query {
+            procs: Some(Rows::default()),
+            awaits: Some(Rows::default()),
+            ..Query::default()
+        };
+        self.connection.snapshot(&query).await.expect("a snapshot")
+    }
+
+    /// What the process says when accounting has been switched off: nothing changes from then on.
+    async fn last(&self) -> Snapshot {
+        let begun = Instant::now();
+        let polls =
+            |snapshot: &Snapshot| -> u64 { snapshot.procs.rows.iter().map(|row| row.polls).sum() };
+        while polls(&self.snapshot().await) < POLLS && begun.elapsed() < LOOKED_AFTER {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        let off = Action::SetAccounting(Accounting::Disarmed);
+        self.connection.control(off).await.expect("it is allowed");
+        self.snapshot().await
+    }
+
+    /// What it has recorded by now, by thread, the names, and the number of lost events.
+    async fn recorded(&self) -> (Vec<ThreadCalls>, Names, u64) {
+        let mut past = self.connection.past(0, 0).await.expect("the recording");
+        let mut chunks = Vec::new();
+        while let Some(next) = past.next().await {
+            chunks.extend_from_slice(&next.expect("chunks"));
+        }
+        let mut reader = Reader::of_chunks(Cursor::new(chunks)).expect("a recording");
+        let (names, faults) = reader.names().expect("names");
+        assert!(reader.damage().is_none() && faults == 0);
+        assert!(reader.polls().is_empty() && reader.states().is_empty());
+        let mut threads: BTreeMap<u32, Vec<CallRecord>> = BTreeMap::new();
+        let mut lost = 0;
+        for nth in 0..reader.calls().len() {
+            let batch = reader.call_batch(nth).expect("calls");
+            lost += batch.lost;
+            threads
+                .entry(batch.thread)
+                .or_default()
+                .extend(batch.events);
+        }
+        let threads = threads.into_iter();
+        let calls = threads.map(|(thread, events)| ThreadCalls::new(thread.into(), events));
+        (calls.collect(), names, lost)
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        drop(self.child.stdin.take());
+        let _ = self.child.wait();
+    }
+}
+
+/// What a snapshot since the start says.
+fn said(snapshot: &Snapshot) -> (Counts, Running) {
+    assert!(snapshot.since_start && snapshot.lost.total() == 0);
+    let (mut counts, mut running) = (Counts::new(), Running::new());
+    for row in &snapshot.procs.rows {
+        let (returned, errors) = (row.ready, row.err);
+        let ends = [
+            returned,
+            errors,
+            row.cancelled,
+            row.panicked,
+            row.never_polled,
+        ];
+        let words = [&[row.calls, row.polls], &ends[..]].concat();
+        counts.insert(row.proc.clone(), words);
+        running.insert(row.proc.clone(), row.running_ns);
+    }
+    for row in &snapshot.awaits.rows {
+        let name = format!("{} {}:{}", row.proc, row.place.line, row.place.column);
+        counts.insert(name, vec![row.waits, row.cancelled]);
+    }
+    counts.retain(|_, words| words.iter().any(|word| *word > 0));
+    (counts, running)
+}
+
+/// The same of a replay.
+fn replayed(outcome: &Outcome, names: &Names) -> (Counts, Running) {
+    let aggregate: &Aggregate = &outcome.aggregate;
+    let (mut counts, mut running) = (Counts::new(), Running::new());
+    for (stats, id) in aggregate.procs.iter().zip(&outcome.procs) {
+        let proc = names.proc(id.expect("each event names its function"));
+        let proc = proc.expect("each function has a name");
+        let sum = |which| stats.sum(which);
+        let words = [Sum::Err, Sum::Cancelled, Sum::Panicked, Sum::NeverPolled].map(sum);
+        let begin = [Sum::Calls, Sum::Polls, Sum::Ready].map(sum);
+        counts.insert(proc.path.clone(), [&begin, &words[..]].concat());
+        running.insert(proc.path.clone(), sum(Sum::Running));
+        for (site, waits) in stats.sites.iter().enumerate() {
+            let known = site.checked_sub(1).and_then(|at| proc.awaits.get(at));
+            // A wait at no known place has the place of the function.
+            let (line, column) = match known {
+                Some(Some(place)) => (place.line, place.column),
+                _ => (proc.line, 0),
+            };
+            let name = format!("{} {line}:{column}", proc.path);
+            counts.insert(name, vec![waits.waits, waits.cancelled]);
+        }
+    }
+    counts.retain(|_, words| words.iter().any(|word| *word > 0));
+    (counts, running)
+}
+
+/// Calls whose polls are open, by thread: their ids and functions.
+#[derive(Default)]
+struct OpenPolls(BTreeMap<u64, Vec<(u64, u32)>>);
+
+impl OpenPolls {
+    fn event(&mut self, event: &Event) {
+        let Some((id, kind)) = event.call() else {
+            return;
+        };
+        let open = self.0.entry(event.thread).or_default();
+        match kind {
+            CallEvent::PollStart { proc, .. } => open.extend(proc.map(|proc| (id, proc))),
+            CallEvent::PollEnd(_) => {
+                let at = open.iter().rposition(|(known, _)| *known == id);
+                open.truncate(at.unwrap_or(open.len()));
+            }
+            _ => {}
+        }
+    }
+
+    fn procs(self) -> Vec<u32> {
+        self.0
+            .into_values()
+            .flatten()
+            .map(|(_, proc)| proc)
+            .collect()
+    }
+}
+
+async fn check(path: &str) {
+    let program = Program::start(path).await;
+    let last = program.last().await;
+    let (expected, running) = said(&last);
+    assert!(!expected.is_empty(), "it calls something");
+    let begun = Instant::now();
+    // The recorder copies what is new within a quarter of a second.
+    let (outcome, names, open) = loop {
+        let (mut threads, names, lost) = program.recorded().await;
+        assert_eq!(lost, 0);
+        let (mut replay, mut open) = (Replay::default(), OpenPolls::default());
+        in_order(&mut threads, |event| {
+            open.event(&event);
+            replay.event(&event);
+        });
+        let outcome = replay.finish(Some(last.process.accounting_since_unix_ns));
+        let (counts, _) = replayed(&outcome, &names);
+        if counts == expected {
+            break (outcome, names, open.procs());
+        }
+        assert!(begun.elapsed() < PATIENCE, "{counts:#?}\n{expected:#?}");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    };
+    assert_eq!(outcome.aggregate.anomalies, [0; 4]);
+    let (_, again) = replayed(&outcome, &names);
+    let polls: u64 = last.procs.rows.iter().map(|row| row.polls).sum();
+    // Those of polls that were open at the end depend on when exactly that was.
+    let is_open = |proc: &String| {
+        let mut open = open.iter().filter_map(|id| names.proc(*id));
+        open.any(|known| known.path == *proc)
+    };
+    for (proc, time) in running.into_iter().filter(|(proc, _)| !is_open(proc)) {
+        let replayed = again.get(&proc).copied().unwrap_or(0);
+        // Each time of an event is cut to a nanosecond.
+        let is_same = replayed.abs_diff(time) <= 2 * polls;
+        assert!(
+            is_same,
+            "{proc} was running for {time}, replayed {replayed}"
+        );
+    }
+}
+
+macro_rules! are_replayed {
+    ($($name:ident: $program:literal;)*) => {$(
+        #[tokio::test]
+        async fn $name() {
+            check(env!(concat!("CARGO_BIN_EXE_", $program))).await;
+        }
+    )*};
+}
+
+are_replayed! {
+    a_server_under_load: "busy-server";
+    loops_over_select: "busy-selects";
+    a_deadlock: "deadlock";
+    a_futurelock: "futurelock";
+    a_cancelled_select: "cancel-unsafe-select";
+    calls_that_are_never_polled: "never-polled";
+    a_task_leak: "task-leak";
+    a_spin: "self-wake-spin";
+    a_snoozed_future: "snoozed-future";
+}

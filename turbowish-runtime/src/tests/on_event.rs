@@ -1,0 +1,162 @@
+//! Callbacks get what the recorder gets, and hold up nobody.
+
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
+
+use super::delays::Turns;
+use super::stage::{advance, alone};
+use crate::hot::call::{at, call};
+use crate::hot::probe::Other;
+use crate::hot::proc::Proc;
+use crate::hot::thread;
+use crate::monitor::Monitor;
+use crate::on_event::{self, Heard, HeardEvent, RecordedEvent, RecordedKind};
+use crate::server::Source;
+use crate::sync::Mutex;
+
+static HOLD: Proc = Proc::new::<Turns>("::holds", "1 on_event.rs");
+
+const MS: u64 = 1_000_000;
+
+/// An event of the program's own, as a callback gets it: a number and the batch that it was in.
+fn heard(value: i64) -> HeardEvent {
+    HeardEvent {
+        thread: 1,
+        at_unix_ns: 5,
+        took_ns: 0,
+        task: 0,
+        what: Heard::User {
+            site: u32::MAX,
+            values: [value; 4],
+        },
+    }
+}
+
+#[test]
+fn callbacks_get_polls_holds_and_events_with_their_names() {
+    let _alone = alone();
+    let monitor = Monitor::new("heard".to_owned());
+    thread::keep_polls(256, None);
+    drop((thread::take_polls(), thread::take_call_logs()));
+    monitor.arm();
+    let (sender, events) = channel();
+    crate::on_event(move |event: &RecordedEvent<'_>| {
+        let RecordedEvent {
+            kind,
+            name,
+            took,
+            task,
+            values,
+            count,
+            ..
+        } = *event;
+        let told = (
+            kind,
+            name.to_owned(),
+            took,
+            task != 0,
+            values.to_vec(),
+            count,
+        );
+        sender.send(told).expect("it is awaited");
+    });
+    std::thread::spawn(|| {
+        let runtime = tokio::runtime::Builder::new_current_thread().build();
+        runtime.expect("a runtime").block_on(async {
+            let lock = Mutex::new(0);
+            let hold = call(HOLD.as_static(), Other, async move {
+                let mut held = at(&HOLD, 1, lock.lock()).await;
+                tokio::task::yield_now().await;
+                advance(7 * MS);
+                *held += 1;
+                crate::event!("held", times = 3, of = -1);
+            });
+            tokio::spawn(hold).await.expect("no panic");
+        });
+    })
+    .join()
+    .expect("no panic");
+    drop(monitor.polls());
+    on_event::end();
+    let all: Vec<_> = events.try_iter().collect();
+    let root = crate::hot::proc::all()[HOLD.id().expect("a number") as usize]
+        .path
+        .to_string();
+    let seven = Duration::from_millis(7);
+    let none = Duration::ZERO;
+    let expected = [
+        (RecordedKind::Poll, root.clone(), none, true, vec![], 1),
+        (RecordedKind::Poll, root, seven, true, vec![], 1),
+        (
+            RecordedKind::User,
+            "held".to_owned(),
+            none,
+            true,
+            vec![("times", 3), ("of", -1)],
+            1,
+        ),
+        (
+            RecordedKind::Hold,
+            "lock".to_owned(),
+            seven,
+            true,
+            vec![],
+            1,
+        ),
+    ];
+    assert_eq!(all, expected);
+    thread::keep_polls(0, None);
+    monitor.disarm();
+}
+
+#[test]
+fn a_callback_that_panics_is_not_called_again_and_others_are() {
+    let _alone = alone();
+    let (sender, calls) = channel();
+    let other = sender.clone();
+    crate::on_event(move |_: &RecordedEvent<'_>| {
+        sender.send("panics").expect("it is awaited");
+        panic!("a test wants it");
+    });
+    crate::on_event(move |_: &RecordedEvent<'_>| other.send("goes on").expect("it is awaited"));
+    on_event::pass(vec![heard(1)]);
+    on_event::pass(vec![heard(2)]);
+    on_event::end();
+    let all: Vec<_> = calls.iter().collect();
+    assert_eq!(all, ["panics", "goes on", "goes on"]);
+    // Nobody is called any more.
+    on_event::pass(vec![heard(3)]);
+    assert!(!on_event::is_heard());
+}
+
+/// Whoever passes events on never waits: what finds no room is counted and told.
+#[test]
+fn a_callback_that_blocks_holds_up_nobody() {
+    let _alone = alone();
+    let (go_on, blocked): (Sender<()>, Receiver<()>) = channel();
+    let (begun, has_begun) = channel();
+    let (sender, events) = channel();
+    crate::on_event(move |event: &RecordedEvent<'_>| {
+        let _ = begun.send(());
+        // Until the test lets it go on, and from then on at once.
+        let _ = blocked.recv();
+        sender
+            .send((event.kind, event.count))
+            .expect("it is awaited");
+    });
+    on_event::pass(vec![heard(0)]);
+    has_begun.recv().expect("it is called");
+    // One is with the callback, 64 wait, and these have no room.
+    for nth in 0..64 + 10 {
+        on_event::pass(vec![heard(nth), heard(nth)]);
+    }
+    drop(go_on);
+    // All that found room has begun.
+    (0..64 * 2).for_each(|_| has_begun.recv().expect("it is called"));
+    on_event::pass(vec![heard(99)]);
+    on_event::end();
+    let all: Vec<_> = events.iter().collect();
+    assert_eq!(all.len(), 1 + 64 * 2 + 2);
+    let last = [(RecordedKind::Lost, 20), (RecordedKind::User, 1)];
+    assert_eq!(all[all.len() - 2..], last);
+}
