@@ -1141,6 +1141,9 @@ pub struct Alert {
     /// Length of that part; 0 if on_cpu_ns is not known.
     #[prost(uint64, tag = "24")]
     pub on_cpu_of_ns: u64,
+    /// No scan saw the poll that it is about: which tasks waited because of it is not known.
+    #[prost(bool, tag = "25")]
+    pub behind_unknown: bool,
 }
 /// The await point at which tasks stood behind an alert.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -3092,7 +3095,7 @@ impl crate::weight::Weighed for Alert {
 }
 impl Alert {
     /// The numbers of the fields, by name.
-    pub const FIELDS: &'static [(&'static str, u32)] = &[("pitfall", 1), ("severity", 2), ("since", 3), ("held_ns", 4), ("holds", 5), ("certain", 6), ("title", 7), ("summary", 8), ("parties", 9), ("at", 10), ("steps", 11), ("behind", 12), ("behind_unlisted", 13), ("why", 14), ("fixes", 15), ("began_unix_ns", 16), ("ended_unix_ns", 17), ("times", 18), ("last_unix_ns", 19), ("recent", 20), ("unpolled_ns", 21), ("behind_waits", 22), ("on_cpu_ns", 23), ("on_cpu_of_ns", 24)];
+    pub const FIELDS: &'static [(&'static str, u32)] = &[("pitfall", 1), ("severity", 2), ("since", 3), ("held_ns", 4), ("holds", 5), ("certain", 6), ("title", 7), ("summary", 8), ("parties", 9), ("at", 10), ("steps", 11), ("behind", 12), ("behind_unlisted", 13), ("why", 14), ("fixes", 15), ("began_unix_ns", 16), ("ended_unix_ns", 17), ("times", 18), ("last_unix_ns", 19), ("recent", 20), ("unpolled_ns", 21), ("behind_waits", 22), ("on_cpu_ns", 23), ("on_cpu_of_ns", 24), ("behind_unknown", 25)];
 }
 impl crate::weight::Weighed for BehindWait {
     fn shape() -> &'static crate::weight::Shape {

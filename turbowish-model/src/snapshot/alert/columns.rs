@@ -48,7 +48,7 @@ static COLUMNS: [Column<Alert>; 14] = [
     Heading::new("behind", "BEHIND", Count)
         .width(6)
         .rank(0)
-        .meaning("tasks that wait because of it; ? if nothing else was polled")
+        .meaning("tasks that wait because of it; ? if that is unknown")
         .fields(&["behind", "behind_count"])
         .read(|row, _| behind(row)),
     Heading::new("ended", "ENDED", Duration)
@@ -124,7 +124,7 @@ fn who(row: &Alert) -> Value<'_> {
 /// If nothing was polled, no task could be woken: how many wait is unknown.
 fn behind(row: &Alert) -> Value<'_> {
     match row.behind_count() {
-        0 if row.unpolled_ns > 0 => Value::Unknown,
+        0 if row.unpolled_ns > 0 || row.behind_unknown => Value::Unknown,
         count => Value::Count(count),
     }
 }

@@ -23,6 +23,14 @@ impl AlertNews {
         }
     }
 
+    /// Adds alerts that were over before any scan saw them.
+    pub(super) fn told_late(&mut self, alerts: &[Alert]) {
+        for alert in alerts {
+            self.add(format!("{}: {}", alert.severity.word(), alert.title));
+            self.add(format!("over: {}", alert.title));
+        }
+    }
+
     fn add(&mut self, text: String) {
         if self.0.len() < KEPT {
             self.0.push(News {
