@@ -164,10 +164,21 @@ impl Detector {
         entries.map(|entry| entry.finding.clone()).collect()
     }
 
+    /// Worker and start of each poll of which an alert is active, and its start on the wall clock.
+    fn long_polls_begun(&self) -> Vec<(u64, u64, u64)> {
+        let raised = self.entries.values().filter(|entry| entry.raised);
+        let begun = raised.filter_map(|entry| {
+            let poll = entry.finding.poll.as_ref()?;
+            Some((poll.worker, poll.since, entry.began_unix_ns))
+        });
+        begun.collect()
+    }
+
     /// Updates the entries with the findings of a scan and those that were folded.
     fn take(&mut self, situation: &Situation, found: Vec<Finding>, folded: Vec<Finding>) {
         let now = situation.now;
         let mut seen = Set::new();
+        let begun = self.long_polls_begun();
         for finding in found {
             let key = self.adopt(&finding, &seen);
             let key = (finding.alert.pitfall, key);
@@ -178,7 +189,15 @@ impl Detector {
             if known.is_none() && self.entries.len() >= KEPT {
                 continue;
             }
-            let entry = self.follow(situation, known, finding);
+            let is_new = known.is_none();
+            let mut entry = self.follow(situation, known, finding);
+            // The same poll, at the same instant of the wall clock.
+            if let Some(poll) = entry.finding.poll.as_ref().filter(|_| is_new) {
+                let begun = begun
+                    .iter()
+                    .find(|(worker, since, _)| (*worker, *since) == (poll.worker, poll.since));
+                entry.began_unix_ns = begun.map_or(entry.began_unix_ns, |(_, _, unix)| *unix);
+            }
             self.entries.insert(key, entry);
         }
         let causes = self

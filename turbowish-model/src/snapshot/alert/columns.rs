@@ -137,6 +137,11 @@ fn place(row: &Alert) -> Option<&AwaitPlace> {
     row.at.as_ref()?.place.as_ref()
 }
 
+/// Bits of an instant of the process's clock: nine years in nanoseconds.
+const SINCE_BITS: u32 = 58;
+const SINCE_MAX: u64 = (1 << SINCE_BITS) - 1;
+const _: () = assert!(Pitfall::ALL.len() <= 1 << (u64::BITS - SINCE_BITS));
+
 impl Row for Alert {
     const OWN_ORDER: &'static str = "worst";
     const PRINTED: &'static [&'static str] = &[
@@ -163,12 +168,13 @@ impl Row for Alert {
         ("", self.pitfall as u64)
     }
 
-    /// By severity; of one severity the active alerts, longest first, then those that are over, the
-    /// one that ended last first.
+    /// By severity; of one severity the active alerts, by pitfall and then the longest first; then
+    /// those that are over, the one that ended last first.
     fn worst(&self) -> (u8, u64) {
         let class = 2 * self.severity as u8;
+        let pitfall = (self.pitfall as u64) << SINCE_BITS;
         match self.last_unix_ns.or(self.ended_unix_ns) {
-            None => (class, u64::MAX - self.since),
+            None => (class, u64::MAX - (pitfall | self.since.min(SINCE_MAX))),
             Some(last) => (class + 1, last),
         }
     }
