@@ -244,6 +244,8 @@ pub struct WorkerLook {
     pub run_delay_ns: Option<u64>,
     /// As [`WorkerThread::cpu_ns`].
     pub cpu_ns: Option<u64>,
+    /// As [`WorkerThread::sleeps`].
+    pub sleeps: bool,
 }
 
 /// A root poll that has ended.

@@ -50,6 +50,7 @@ fn times((at, run_delay, cpu): (u64, u64, u64)) -> WorkerLook {
         to: START + at * MS,
         run_delay_ns: Some(SECOND + run_delay * MS),
         cpu_ns: Some(SECOND + cpu * MS),
+        sleeps: false,
     }
 }
 
@@ -165,9 +166,10 @@ fn a_poll_that_the_machine_did_not_run_is_a_note() {
     );
 }
 
-/// A part of it is the machine's: it is sure to be long, but not as long as a blocked worker.
+/// Half of the poll or more is certainly not run delay: it is the program's own trouble, and the
+/// delay is told.
 #[test]
-fn a_poll_that_is_partly_the_machines_is_a_long_poll() {
+fn a_poll_that_is_partly_the_machines_is_told_with_its_delay() {
     let looks = looks(|at| (at * 4 / 10, at * 6 / 10));
     let alert = only(Between {
         poll: (1_000, 2_500),
@@ -175,8 +177,44 @@ fn a_poll_that_is_partly_the_machines_is_a_long_poll() {
     });
     assert_eq!(
         (alert.title.as_str(), alert.severity),
-        ("long poll 1.50 s: app::write", Severity::Alert)
+        (
+            "blocked worker w0 1.50 s: app::write in one poll",
+            Severity::Alert
+        )
     );
+    let told = " The kernel did not run w0 for 600ms+ of this poll.";
+    assert!(alert.why.contains(told), "{}", alert.why);
+}
+
+/// What is counted after the last look in the poll may be of after its end. If the thread slept at
+/// that look, no wait was in progress then.
+#[test]
+fn a_delay_after_the_end_of_a_sleep_is_not_the_polls() {
+    let between = |sleeps: bool| {
+        let mut play = Play::every(APART, stage());
+        play.until(2 * APART, |stage, ms| {
+            let poll = (1_000, 2_100);
+            let looks = [
+                (900, 0, 0),
+                (1_250, 200, 0),
+                (2_000, 200, 0),
+                (4_000, 1_500, 0),
+            ];
+            tell(
+                stage,
+                ms,
+                Between {
+                    poll,
+                    looks: &looks,
+                },
+            );
+            let looks = stage.situation.workers[0].looks.iter_mut();
+            looks.for_each(|look| look.sleeps = sleeps);
+        });
+        play.past().remove(0)
+    };
+    assert_eq!(between(true).severity, Severity::Alert);
+    assert_eq!(between(false).severity, Severity::Note);
 }
 
 /// No look was made for so long that the delay may be in the poll or beside it.

@@ -327,12 +327,14 @@ fn worker() -> impl Strategy<Value = WorkerThread> {
 }
 
 fn look() -> impl Strategy<Value = WorkerLook> {
-    let times = (option::of(number()), option::of(number()));
-    (number(), number(), times).prop_map(|(from, to, (run_delay_ns, cpu_ns))| WorkerLook {
+    let times = (option::of(number()), option::of(number()), any::<bool>());
+    let look = (number(), number(), times);
+    look.prop_map(|(from, to, (run_delay_ns, cpu_ns, sleeps))| WorkerLook {
         from,
         to,
         run_delay_ns,
         cpu_ns,
+        sleeps,
     })
 }
 

@@ -144,8 +144,7 @@ impl Detector {
             if key.as_ref().is_some_and(is_held) {
                 continue;
             }
-            let known = key.filter(|key| key.0 != finding.alert.pitfall);
-            let known = known.and_then(|key| self.entries.remove(&key));
+            let known = key.and_then(|key| self.entries.remove(&key));
             if let Some(known) = &known {
                 finding.keep_point(&known.finding);
             }

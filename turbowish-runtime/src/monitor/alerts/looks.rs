@@ -48,6 +48,9 @@ pub(in crate::monitor) struct EndedRoot {
     pub(in crate::monitor) innermost: LongPollReading,
 }
 
+/// Of a poll that takes this long, in nanoseconds, the kernel is asked whether its thread sleeps.
+const LONG_NS: u64 = 50_000_000;
+
 /// More readings than there are ticks between two scans.
 const KEPT: usize = 64;
 
@@ -116,6 +119,8 @@ impl LookedAt {
 
     fn read_times(&mut self, thread: &ThreadNow, scale: Scale) {
         let from = clock::ticks();
+        let since = thread.open.first().map_or(from, |poll| poll.start);
+        let is_long = scale.ns(from.saturating_sub(since)) >= LONG_NS;
         let times = thread.os_id.and_then(os_thread::times);
         if self.times.len() == KEPT {
             self.times.remove(0);
@@ -125,6 +130,7 @@ impl LookedAt {
             to: scale.ns(clock::ticks()),
             run_delay_ns: times.map(|(_, run_delay)| run_delay),
             cpu_ns: times.map(|(cpu, _)| cpu),
+            sleeps: is_long && thread.os_id.is_some_and(os_thread::sleeps),
         });
     }
 }

@@ -21,6 +21,8 @@ struct Reading {
     to: u64,
     run_delay: Option<u64>,
     cpu: Option<u64>,
+    /// The thread slept: no wait for a processor was in progress.
+    sleeps: bool,
 }
 
 /// A poll, or the part of it up to now.
@@ -70,12 +72,20 @@ impl Series {
         // What the first reading in the poll tells lies before that reading.
         let early = before.map_or(0, |before| value.saturating_sub(before));
         let early = early.min(first.to.saturating_sub(span.since));
-        let end = self
-            .0
-            .iter()
-            .find(|(reading, _)| reading.from >= span.until);
+        let mut readings = self.0.iter();
+        let end = readings.find(|(reading, _)| reading.from >= span.until);
         let end = end.or(self.0.last()).map_or(*value, |(_, value)| *value);
-        (early + end.saturating_sub(*value)).min(span.length())
+        let is_in = |reading: &Reading| reading.from >= span.since && reading.to <= span.until;
+        let last = self.0.iter().rfind(|(reading, _)| is_in(reading));
+        let (last, known) = last.map_or((first, *value), |(last, known)| (last, *known));
+        // What is counted after the last reading in the poll may have begun before that one.
+        let late = end.saturating_sub(known);
+        let late = match last.sleeps {
+            true => late.min(span.until.saturating_sub(last.from)),
+            false => late,
+        };
+        let within = known.saturating_sub(*value).saturating_add(late);
+        early.saturating_add(within).min(span.length())
     }
 
     /// The growth from the first reading within a poll to the last one, and the time between.
@@ -97,12 +107,14 @@ impl WorkerTimes {
             to: look.to,
             run_delay: look.run_delay_ns,
             cpu: look.cpu_ns,
+            sleeps: look.sleeps,
         });
         let last = Reading {
             from: now,
             to: now,
             run_delay: worker.run_delay_ns,
             cpu: worker.cpu_ns,
+            sleeps: worker.sleeps,
         };
         known.chain(looks).chain([last]).collect()
     }
@@ -141,7 +153,7 @@ impl WorkerTimes {
         } else {
             0
         };
-        (ended + waits).min(span.length())
+        ended.saturating_add(waits).min(span.length())
     }
 
     /// Longest wait for a processor that may be in progress: what neither the processor nor ended

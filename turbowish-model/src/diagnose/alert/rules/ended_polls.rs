@@ -51,7 +51,7 @@ fn finding(scan: &Scan<'_>, worker: &WorkerThread, ended: &EndedPoll) -> Finding
     let long = scan.limit(Limit::LongPollAlert);
     let mut finding = if open.is_over(limit) {
         blocked_worker(&open, limit)
-    } else if open.own >= long {
+    } else if span.length() < limit {
         long_poll(&open, long)
     } else {
         perhaps_the_machine(&open, limit)
@@ -103,7 +103,8 @@ fn open<'a>(
     }
 }
 
-/// The looks were too rare to tell the poll's own time from the run delay around it.
+/// The looks were too rare to tell the poll's own time from the run delay around it: most of it may
+/// be either.
 fn perhaps_the_machine(open: &Open<'_>, limit: u64) -> Finding {
     let mut finding = blocked_worker(open, limit);
     let alert = &mut finding.alert;

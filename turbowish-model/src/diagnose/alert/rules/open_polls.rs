@@ -82,9 +82,14 @@ impl Open<'_> {
         self.run_delay > rest && rest < limit
     }
 
+    /// Whether most of the poll is certainly not run delay.
+    fn is_own(&self) -> bool {
+        is_part(self.own, self.age, MOST_PERCENT)
+    }
+
     /// Whether the poll is over a limit, be it by itself or because of the machine.
     pub(super) fn is_over(&self, limit: u64) -> bool {
-        self.own >= limit || self.age >= limit && self.is_run_delay(limit)
+        self.own >= limit || self.age >= limit && (self.is_own() || self.is_run_delay(limit))
     }
 
     /// `The kernel did not run w0 for 412ms+ of this poll`, if that is at least a tenth of
@@ -145,7 +150,7 @@ pub(in crate::diagnose::alert) fn open_polls(scan: &Scan<'_>, found: &mut Vec<Fi
     for open in &open {
         let first = open.task.is_some_and(|task| task.polls == 1);
         let never = scan.limit(Limit::NeverYields);
-        if first && !all && open.own >= never {
+        if first && !all && open.is_over(never) && !open.is_run_delay(never) {
             let finding = open.task.map(|task| never_yields(open, task, never));
             found.extend(finding.map(|finding| behind(finding, scan, open)));
         } else if (!first || open.is_run_delay(never)) && !all && open.is_over(blocked) {
