@@ -239,7 +239,7 @@ impl AlertWatch {
         let long = monitor
             .scale
             .ticks(held.min(limits.get(Limit::NeverYields)));
-        // From the lower end of the bucket on: shorter ones are counted by length.
+        // From the lower end of its bucket on: shorter polls are counted by length.
         let bucket = bucket_of(monitor.scale.ticks(held));
         let least = upper_bound(bucket.saturating_sub(1)) + 1;
         self.looks.look(threads, monitor.scale, least);

@@ -215,7 +215,7 @@ pub struct Snapshot {
     pub minute: ::core::option::Option<LastMinute>,
 }
 /// The last minute of four numbers, in up to 20 cells of 3 s each, the oldest first; the last one is in progress. A cell has the largest of its
-/// time, and 0 if nothing was measured.
+/// time, and 0 if nothing was measured, or if nothing is known of it.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct LastMinute {
     /// Number of the last cell, counted from the start of the process.
@@ -233,6 +233,9 @@ pub struct LastMinute {
     /// Wakes, in millionths per second.
     #[prost(uint64, repeated, tag = "5")]
     pub wakes: ::prost::alloc::vec::Vec<u64>,
+    /// Cells of which nothing is known: for busy, tasks, ready and wakes a bit for each cell, the last one first.
+    #[prost(uint64, repeated, tag = "6")]
+    pub unknown: ::prost::alloc::vec::Vec<u64>,
 }
 /// Tasks that have something in common.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -2504,6 +2507,7 @@ impl crate::weight::Weighed for LastMinute {
                 (3, Field::Numbers),
                 (4, Field::Numbers),
                 (5, Field::Numbers),
+                (6, Field::Numbers),
             ],
         };
         &SHAPE
@@ -2511,7 +2515,7 @@ impl crate::weight::Weighed for LastMinute {
 }
 impl LastMinute {
     /// The numbers of the fields, by name.
-    pub const FIELDS: &'static [(&'static str, u32)] = &[("newest", 1), ("busy", 2), ("tasks", 3), ("ready", 4), ("wakes", 5)];
+    pub const FIELDS: &'static [(&'static str, u32)] = &[("newest", 1), ("busy", 2), ("tasks", 3), ("ready", 4), ("wakes", 5), ("unknown", 6)];
 }
 impl crate::weight::Weighed for TaskGroup {
     fn shape() -> &'static crate::weight::Shape {

@@ -32,17 +32,31 @@ fn form(state: &State, shown: &Snapshot, count: usize, names_max: bool) -> Line<
     for series in Series::ALL {
         let uptime_ns = shown.process.uptime_ns;
         let cells = trends.of(series, uptime_ns, count);
-        let drawn = Value::Trend(&cells).print(state.style());
+        let drawn = drawn(&cells, state);
         spans.push(Span::raw(format!("   {} ", label(series))));
         spans.push(Span::styled(drawn, style));
-        let max = cells.iter().copied().max().unwrap_or(0);
+        let max = cells.iter().copied().flatten().max();
         if names_max {
+            let max = max.map_or_else(
+                || units::NO_SAMPLE.to_owned(),
+                |max| value(state, series, max),
+            );
             // Of a fixed width, so that the next one stays where it is.
-            let max = text::left(&value(state, series, max), width(series));
+            let max = text::left(&max, width(series));
             spans.push(Span::raw(format!(" max {max}")));
         }
     }
     Line::from(spans)
+}
+
+/// One glyph for each cell; a blank for one of which nothing is known.
+fn drawn(cells: &[Option<u64>], state: &State) -> String {
+    let known: Vec<u64> = cells.iter().map(|cell| cell.unwrap_or(0)).collect();
+    let glyphs = Value::Trend(&known).print(state.style());
+    let glyphs = glyphs.chars().zip(cells);
+    glyphs
+        .map(|(glyph, cell)| if cell.is_some() { glyph } else { ' ' })
+        .collect()
 }
 
 const fn label(series: Series) -> &'static str {

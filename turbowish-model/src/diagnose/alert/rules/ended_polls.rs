@@ -10,7 +10,7 @@ use crate::diagnose::alert::limits::Limit;
 use crate::diagnose::alert::memory::Span;
 use crate::diagnose::alert::quantity::is_part;
 use crate::diagnose::alert::rules::doing::Doing;
-use crate::diagnose::alert::rules::open_polls::{MOST_PERCENT, Open, blocked_worker, long_poll};
+use crate::diagnose::alert::rules::open_polls::{MOST_PERCENT, Open, blocked_worker};
 use crate::diagnose::alert::words::time;
 use crate::diagnose::situation::{EndedPoll, OpenPoll, Task, WorkerThread};
 use crate::snapshot::alert::Severity;
@@ -26,12 +26,13 @@ pub(in crate::diagnose::alert) fn ended_polls(scan: &Scan<'_>) -> Vec<Finding> {
 }
 
 fn finding(scan: &Scan<'_>, worker: &WorkerThread, ended: &EndedPoll) -> Finding {
-    let limit = scan.limit(Limit::BlockedWorker);
     let span = Span {
         since: ended.since,
         until: ended.until,
         is_open: false,
     };
+    // Lengths are compared in buckets of a histogram, which are up to 3 % wide.
+    let limit = scan.limit(Limit::BlockedWorker).min(span.length());
     let gone;
     let task = match scan.task(Some(ended.task)) {
         Some(task) => Some(task),
@@ -48,11 +49,8 @@ fn finding(scan: &Scan<'_>, worker: &WorkerThread, ended: &EndedPoll) -> Finding
         passed: ended.passed.clone(),
     };
     let open = open(scan, (worker, &poll, task), span);
-    let long = scan.limit(Limit::LongPollAlert);
     let mut finding = if open.is_over(limit) {
         blocked_worker(&open, limit)
-    } else if span.length() < limit {
-        long_poll(&open, long)
     } else {
         perhaps_the_machine(&open, limit)
     };

@@ -300,7 +300,7 @@ fn unpolled(scan: &Scan<'_>, open: &Open<'_>) -> u64 {
     }
 }
 
-pub(super) fn long_poll(open: &Open<'_>, limit: u64) -> Finding {
+fn long_poll(open: &Open<'_>, limit: u64) -> Finding {
     let title = format!("long poll {}+: {}", time(open.age), open.proc);
     let mut finding = Finding::new(Pitfall::LongPoll, open.poll.since).of_proc(open.proc);
     finding.alert.severity = Severity::Alert;
