@@ -1,6 +1,5 @@
 //! The last minute of four numbers of a process: busy time, live tasks, ready latency and wakes.
 
-use alloc::vec;
 use alloc::vec::Vec;
 
 use super::quantile::Percentile;
@@ -146,6 +145,15 @@ impl LastMinute {
         cells.get(at).copied().filter(|_| is_known)
     }
 
+    /// In how many of the last `count` cells, which are the last minute before that age of the
+    /// process, it was running.
+    #[must_use]
+    pub fn lived(uptime_ns: u64, count: usize) -> usize {
+        let cells = usize::try_from(uptime_ns / CELL_NS).unwrap_or(CELLS);
+        let each = CELLS.div_ceil(count.max(1));
+        cells.saturating_add(1).min(CELLS).div_ceil(each)
+    }
+
     /// The last minute of a series before that age of the process, oldest first, in `count` cells.
     /// `None`: nothing is known of a cell.
     #[must_use]
@@ -239,6 +247,19 @@ mod tests {
         };
         let cells = earlier.of(Series::Tasks, 606 * SECOND, CELLS);
         assert_eq!(cells, [Some(0); CELLS]);
+    }
+
+    #[test]
+    fn a_young_process_has_lived_in_a_part_of_the_cells() {
+        let check = |second: u64, expected: [usize; 2]| {
+            let lived = [CELLS, CELLS / 2].map(|count| LastMinute::lived(second * SECOND, count));
+            assert_eq!(lived, expected);
+        };
+        check(0, [1, 1]);
+        check(3, [2, 1]);
+        check(6, [3, 2]);
+        check(57, [20, 10]);
+        check(6_000, [20, 10]);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use turbowish_model::diagnose::situation::{EndedPoll, Proc, WorkerLook};
 use turbowish_model::snapshot::TaskState;
-use turbowish_model::snapshot::alert::{Alert, PartyKind, Severity};
+use turbowish_model::snapshot::alert::{Alert, PartyKind, Severity, headline};
 use turbowish_model::snapshot::column::cell;
 use turbowish_model::snapshot::pitfall::Pitfall;
 
@@ -398,6 +398,31 @@ fn a_stall_that_was_seen_and_one_that_was_not_are_one_entry() {
         alert.title,
         "blocked worker w0 1.48 s: app::write in one poll"
     );
+}
+
+/// What is certainly the program's own trouble is named first: before older long polls, and, when it
+/// is over, before what the machine may have made long.
+#[test]
+fn a_blocked_worker_is_named_before_a_poll_that_was_only_delayed() {
+    let alert = |pitfall, severity, since| Alert {
+        pitfall,
+        severity,
+        since,
+        ..Alert::default()
+    };
+    let long = alert(Pitfall::LongPoll, Severity::Alert, 1);
+    let blocked = alert(Pitfall::BlockedWorker, Severity::Alert, 5);
+    let delayed = alert(Pitfall::LongPoll, Severity::Note, 1);
+    let over = Alert {
+        ended_unix_ns: Some(9),
+        ..blocked.clone()
+    };
+    let first = |alerts: [&Alert; 3]| {
+        let alerts = alerts.map(Clone::clone);
+        headline(&alerts).cloned()
+    };
+    assert_eq!(first([&long, &delayed, &blocked]), Some(blocked));
+    assert_eq!(first([&delayed, &delayed, &over]), Some(over));
 }
 
 /// Polls one after another hold one worker: each is an alert of its own.

@@ -2,7 +2,7 @@
 
 use ratatui::text::{Line, Span};
 use turbowish_model::snapshot::column::Value;
-use turbowish_model::snapshot::minute::{CELLS, Series};
+use turbowish_model::snapshot::minute::{CELLS, LastMinute, Series};
 use turbowish_model::snapshot::{Snapshot, units};
 
 use super::text;
@@ -32,7 +32,7 @@ fn form(state: &State, shown: &Snapshot, count: usize, names_max: bool) -> Line<
     for series in Series::ALL {
         let uptime_ns = shown.process.uptime_ns;
         let cells = trends.of(series, uptime_ns, count);
-        let drawn = drawn(&cells, state);
+        let drawn = drawn(&cells, LastMinute::lived(uptime_ns, count), state);
         spans.push(Span::raw(format!("   {} ", label(series))));
         spans.push(Span::styled(drawn, style));
         let max = cells.iter().copied().flatten().max();
@@ -49,14 +49,18 @@ fn form(state: &State, shown: &Snapshot, count: usize, names_max: bool) -> Line<
     Line::from(spans)
 }
 
-/// One glyph for each cell; a blank for one of which nothing is known.
-fn drawn(cells: &[Option<u64>], state: &State) -> String {
+/// One glyph for each cell: a blank for one before the process began, and a mark for one of which
+/// nothing is known. The process has lived for the last `lived` cells.
+fn drawn(cells: &[Option<u64>], lived: usize, state: &State) -> String {
     let known: Vec<u64> = cells.iter().map(|cell| cell.unwrap_or(0)).collect();
+    let before = cells.len().saturating_sub(lived);
     let glyphs = Value::Trend(&known).print(state.style());
-    let glyphs = glyphs.chars().zip(cells);
-    glyphs
-        .map(|(glyph, cell)| if cell.is_some() { glyph } else { ' ' })
-        .collect()
+    let glyphs = glyphs.chars().zip(cells).enumerate();
+    let glyph = |(at, (glyph, cell)): (usize, (char, &Option<u64>))| match cell {
+        None if at >= before => state.look.glyphs.unknown,
+        _ => glyph,
+    };
+    glyphs.map(glyph).collect()
 }
 
 const fn label(series: Series) -> &'static str {

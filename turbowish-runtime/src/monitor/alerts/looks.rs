@@ -29,7 +29,7 @@ pub(in crate::monitor) struct LookedAt {
     pub(in crate::monitor) times: Vec<WorkerLook>,
     /// Root polls that have ended, oldest first, at most [`KEPT`].
     pub(in crate::monitor) ended: Vec<EndedRoot>,
-    /// Long polls of calls whose root poll has not ended yet, as far as is known.
+    /// Long polls of calls whose root poll has not ended yet, as far as is known; at most [`KEPT`].
     within: Vec<LongPollReading>,
     /// End of the last long poll that was seen, and last event, in ticks.
     seen: u64,
@@ -115,6 +115,9 @@ impl LookedAt {
         self.ended.extend(ended(within, open));
         let more = self.ended.len().saturating_sub(KEPT);
         self.ended.drain(..more);
+        // A nested executor may stay in one poll of the outer one.
+        let more = self.within.len().saturating_sub(KEPT);
+        self.within.drain(..more);
     }
 
     fn read_times(&mut self, thread: &ThreadNow, scale: Scale) {
