@@ -24,8 +24,8 @@ const TASKS: usize = 8;
 pub(crate) fn lines(row: &ProcRow, beside: &DetailContext<'_>) -> Vec<RichLine> {
     let mut lines = vec![head(row), shares(row, beside).into(), outcomes(row)];
     lines.extend(wall(row, beside));
-    lines.extend(longest(row, beside));
     lines.extend(slowest::sentence(row, beside));
+    lines.extend(longest(row, beside));
     lines.extend(ready(row, beside));
     let pairs = row.attributes.iter();
     lines.extend(pairs.map(|(name, value)| RichLine::from(format!("  {name} = {value}"))));

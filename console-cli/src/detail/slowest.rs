@@ -44,9 +44,26 @@ pub(super) fn sentence(row: &ProcRow, beside: &DetailContext<'_>) -> Option<Rich
         };
         text = format!("{text}{share}% {at}");
     } else {
-        text.truncate(text.trim_end_matches([',', ' ']).len());
+        text += &of_all(row, beside);
     }
     Some(RichLine::default().label("  slowest").say(text))
+}
+
+/// Of no slowest call it is known where it was: where all calls waited most, and the table that
+/// tells it.
+fn of_all(row: &ProcRow, beside: &DetailContext<'_>) -> String {
+    let own = beside.awaits.iter().filter(|point| point.proc == row.proc);
+    let waits = own.filter(|point| point.waited_ns > 0);
+    let most = waits.max_by_key(|point| (point.idle.is_empty(), point.waited_ns));
+    most.map_or_else(
+        || "no await is known at which its calls waited".to_owned(),
+        |most| {
+            let share = units::share(most.share_ppm.saturating_mul(1_000));
+            let at = short(&most.place);
+            let expr = one_line(&most.place.expr);
+            format!("all calls waited {share}% at {at} {expr}, see AWAITS")
+        },
+    )
 }
 
 /// `db.rs:41`: the table below has the folders and columns.
@@ -119,6 +136,7 @@ fn cells(part: &SlowestRow, beside: &DetailContext<'_>) -> Vec<RichLine> {
 
 #[cfg(test)]
 mod tests {
+    use turbowish_model::snapshot::AwaitRow;
     use turbowish_model::snapshot::slowest::RUNNING;
 
     use super::*;
@@ -200,8 +218,41 @@ mod tests {
             "{lost:?}"
         );
         let none = lines(&[part(NOT_RECORDED, 0, 0, 0)]);
-        let expected = "  slowest 13 of 1084 calls, 1.25 s or longer: 0 recorded";
+        let slowest = "  slowest 13 of 1084 calls, 1.25 s or longer: 0 recorded, ";
+        let expected = format!("{slowest}no await is known at which its calls waited");
         assert_eq!(none, [expected]);
         assert!(lines(&[]).is_empty());
+    }
+
+    /// Then the awaits of all calls have the answer.
+    #[test]
+    fn of_calls_that_were_not_recorded_the_awaits_are_told() {
+        let point = |line: u32, waited_ms: u64, share_ppm: u64| AwaitRow {
+            proc: "kv::handle".to_owned(),
+            place: part(AWAIT, line, 0, 0).place,
+            waited_ns: waited_ms * MS,
+            share_ppm,
+            ..AwaitRow::default()
+        };
+        let other = AwaitRow {
+            proc: "kv::other".to_owned(),
+            ..point(7, 9_000, 1_000_000)
+        };
+        let row = ProcRow {
+            proc: "kv::handle".to_owned(),
+            ..ProcRow::default()
+        };
+        let beside = DetailContext {
+            slowest: &[part(NOT_RECORDED, 0, 0, 0)],
+            awaits: &[other, point(41, 4_120, 912_000), point(47, 400, 88_000)],
+            ..DetailContext::default()
+        };
+        let told = sentence(&row, &beside).expect("a sentence").text();
+        assert!(
+            told.ends_with(
+                "0 recorded, all calls waited 91.2% at db.rs:41 self.db.lock(), see AWAITS"
+            ),
+            "{told}"
+        );
     }
 }

@@ -51,6 +51,8 @@ pub(crate) struct Glyphs {
     trace: char,
     /// Empty to full, for one cell that stands for a whole bar.
     pub(crate) levels: Levels,
+    /// In place of one of these, for a value that is not known.
+    pub(crate) unknown: char,
     /// After the title of the column that the rows are sorted by, largest first.
     pub(crate) sorted_down: char,
     /// The same, smallest first.
@@ -73,6 +75,7 @@ static ASCII: Glyphs = Glyphs {
     eighths: None,
     trace: '.',
     levels: ASCII_LEVELS,
+    unknown: '?',
     sorted_down: 'v',
     sorted_up: '^',
     selection: '>',
@@ -87,6 +90,7 @@ static UNICODE: Glyphs = Glyphs {
     eighths: Some(['▏', '▎', '▍', '▌', '▋', '▊', '▉']),
     trace: '▏',
     levels: [' ', '▁', '▂', '▃', '▄', '▅', '▆', '█'],
+    unknown: '·',
     sorted_down: '▼',
     sorted_up: '▲',
     selection: '▌',

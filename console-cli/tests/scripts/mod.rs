@@ -559,6 +559,49 @@ fn a_diff_shows_what_has_changed_the_worst_first() {
     }
 }
 
+/// A function that was not called in the window is not gone, and a part of a file does not tell
+/// that there are no other rows.
+#[test]
+fn what_a_file_does_not_tell_is_not_gone() {
+    let before = query(&Host::with_kv(), "procs");
+    let mut after: Value = serde_json::from_str(&before).unwrap();
+    let rows = after["procs"].as_array_mut().unwrap();
+    let is = |name: &'static str| move |row: &&mut Value| row["proc"] == name;
+    let unused = rows.iter_mut().find(is("kv::snapshot::report"));
+    let unused = unused.expect("a row").clone();
+    let idle = rows.iter_mut().find(is("kv::db::set")).expect("a row");
+    for field in ["call_running", "call_wall", "poll_hold", "poll_running"] {
+        idle[field] = unused[field].clone();
+    }
+    let whole = after.to_string();
+    let rows = after["procs"].as_array_mut().unwrap();
+    rows.retain(|row| row["proc"] != "kv::db::get");
+    // It was asked for fewer rows than there are.
+    after["counts"]["procs"]["total"] = json!(99);
+    let files = Files::of(&[
+        ("before.json", &before),
+        ("after.json", &whole),
+        ("part.json", &after.to_string()),
+    ]);
+    let (was, part) = (files.path("before.json"), files.path("part.json"));
+    let told = files.told(&verdict(&Host::empty(), &["diff", &was, &part], 0));
+    for text in [diff(&files, &[], 0), told.clone()] {
+        let uncalled = text
+            .lines()
+            .find(|line| line.starts_with("not called in the "));
+        assert!(
+            uncalled.expect("a line").ends_with(": kv::db::set"),
+            "{text}"
+        );
+        assert!(text.contains(" only before\n"), "{text}");
+        assert!(!text.contains("gone"), "{text}");
+    }
+    let get = |line: &&str| line.starts_with("kv::db::get ");
+    let get = told.lines().find(get).expect("a row");
+    assert!(get.ends_with("only before"), "{told}");
+    assert!(told.trim_end().ends_with("; 1 only before"), "{told}");
+}
+
 #[test]
 fn a_file_is_no_different_from_itself() {
     let host = deadlocked();

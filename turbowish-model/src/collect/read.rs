@@ -6,9 +6,9 @@ use alloc::vec::Vec;
 use core::sync::atomic::Ordering::Relaxed;
 
 use self::share::Share;
-use crate::account::aggregate::Aggregate;
+use crate::account::aggregate::{Aggregate, LongestPoll};
 use crate::account::call::SITE;
-use crate::account::counters::{PathReading, Sum, Word};
+use crate::account::counters::{ALONE, PathReading, SPANS, Sum, Word};
 use crate::account::ledger::{COUNTED_BEFORE, Captured, Charge, FIRST, Frame, Ledger, OVER, ROOT};
 use crate::account::paths::{PathId, PathKind, Paths};
 
@@ -110,6 +110,31 @@ impl ThreadReading {
     }
 }
 
+/// The longest poll that ended on one path and thread in the reader's tick.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LongPollReading {
+    /// Which poll it was; its `after` is an await point of the last proc of `stack`.
+    pub poll: LongestPoll,
+    /// Ids of the procs on the path, from the root of the task to the call.
+    pub stack: Vec<u32>,
+}
+
+impl LongPollReading {
+    fn of(paths: &Paths, row: PathId, poll: LongestPoll) -> Self {
+        let mut path = share::call_of(paths, row);
+        let mut stack = Vec::new();
+        while path != 0 && stack.len() < STACK {
+            stack.push(paths.key(path).proc());
+            path = paths.caller(path);
+        }
+        stack.reverse();
+        Self { poll, stack }
+    }
+}
+
+/// Maximum number of procs of a path that are read, from the innermost on.
+const STACK: usize = 64;
+
 /// The counters of one path, as they were at one instant.
 type Row = (PathId, PathReading);
 
@@ -184,6 +209,30 @@ impl Ledger {
             for counts in all {
                 let long = counts.iter().filter(|&(own, _)| usize::from(own) > bucket);
                 long.for_each(|(own, polls)| each(proc, own, polls));
+            }
+        }
+    }
+
+    /// Passes the longest poll of each path in the reader's tick, or the one before, to `each`, if
+    /// it was of a task and took `least` ticks or longer. Polls of the calls of one root poll come
+    /// one by one.
+    pub fn long_polls(
+        &self,
+        least: u64,
+        relax: &mut dyn FnMut(),
+        each: &mut dyn FnMut(LongPollReading),
+    ) {
+        for (path, row) in self.rows.iter() {
+            let longest = row.get(Word::Longest).max(row.get(Word::SpanLongest));
+            if longest < least {
+                continue;
+            }
+            let words = self.sequence.read(relax, || row.read());
+            for of in [&ALONE, &SPANS] {
+                let poll = words.recent_poll(of, self.tick(), self.thread());
+                if poll.hold >= least && poll.task != 0 {
+                    each(LongPollReading::of(&self.paths, path, poll));
+                }
             }
         }
     }

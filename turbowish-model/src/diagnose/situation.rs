@@ -224,8 +224,46 @@ pub struct WorkerThread {
     /// The root poll in progress.
     pub poll: Option<OpenPoll>,
     /// Polls that ended on it since the last situation and were longer than the limit
-    /// `long_poll.warn`.
+    /// `long_poll.warn`, and shorter than `blocked_worker`.
     pub long_polls: Vec<LongPolls>,
+    /// Readings of its times between the last situation and this one, oldest first.
+    pub looks: Vec<WorkerLook>,
+    /// Root polls that ended on it since the last situation and took as long as the limit
+    /// `blocked_worker`, or longer; oldest first.
+    pub ended_polls: Vec<EndedPoll>,
+}
+
+/// The times of a thread at an instant between two situations.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WorkerLook {
+    /// Before the times were read.
+    pub from: u64,
+    /// After they were read.
+    pub to: u64,
+    /// As [`WorkerThread::run_delay_ns`].
+    pub run_delay_ns: Option<u64>,
+    /// As [`WorkerThread::cpu_ns`].
+    pub cpu_ns: Option<u64>,
+    /// As [`WorkerThread::sleeps`].
+    pub sleeps: bool,
+}
+
+/// A root poll that has ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EndedPoll {
+    /// The task, and its name.
+    pub task: u64,
+    /// `None` if it is unknown.
+    pub name: Option<String>,
+    /// Start of the poll.
+    pub since: u64,
+    /// End of the poll.
+    pub until: u64,
+    /// The procs whose polls took as long as the limit, outermost first.
+    pub stack: Vec<String>,
+    /// The await point at which the innermost of them waited before the poll; `None` if it is
+    /// unknown, or it was its first poll.
+    pub passed: Option<Place>,
 }
 
 /// Finished polls of one proc on one thread that were about as long.
@@ -279,8 +317,8 @@ pub struct Proc {
     pub polls: u64,
     /// Polls that ended pending although nothing nested in them had changed.
     pub spurious: Option<u64>,
-    /// Finished polls longer than the limit `long_poll.warn`, counted in the innermost proc whose
-    /// own poll exceeded it.
+    /// Finished polls longer than the limit `long_poll.warn` and shorter than `blocked_worker`,
+    /// counted in the innermost proc whose own poll exceeded it.
     pub slow: u64,
     /// Root polls of its tasks that tokio made end.
     pub forced: ForcedYields,

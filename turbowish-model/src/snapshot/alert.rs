@@ -71,6 +71,8 @@ row! {
         /// The last times that it was active, at most [`RECENT_KEPT`], and the longest one; while
         /// the alert is active, those before.
         recent: Vec<Occurrence> [first];
+        /// No scan saw the poll concerned: which tasks waited because of it is unknown.
+        behind_unknown: bool [any];
         /// For how long, while the poll concerned was in progress, no other covered poll ran on
         /// any thread, at least: 0 if others ran, or if that is unknown.
         unpolled_ns: u64 [max];
@@ -228,13 +230,16 @@ impl Alert {
         self.ended_unix_ns.is_some()
     }
 
-    /// Whether the alert describes a later time than `earlier`, which was one of its times.
+    /// Whether the alert describes a later time than `earlier`, which was one of its times, or a
+    /// later moment: a long poll becomes a blocked worker.
     #[must_use]
     pub fn has_replaced(&self, earlier: &Self) -> bool {
         let began = earlier.began_unix_ns;
-        self.pitfall == earlier.pitfall
+        let is_poll = self.is_in_poll() && earlier.is_in_poll();
+        let is_time = || self.recent.iter().any(|time| time.began_unix_ns == began);
+        (self.pitfall == earlier.pitfall || is_poll)
             && began != 0
-            && self.recent.iter().any(|time| time.began_unix_ns == began)
+            && (is_time() || is_poll && self.began_unix_ns == began)
     }
 
     /// The last time that an alert was active that is over, if it describes an earlier one, which

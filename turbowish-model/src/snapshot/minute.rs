@@ -1,6 +1,5 @@
 //! The last minute of four numbers of a process: busy time, live tasks, ready latency and wakes.
 
-use alloc::vec;
 use alloc::vec::Vec;
 
 use super::quantile::Percentile;
@@ -57,6 +56,9 @@ pub struct LastMinute {
     pub ready: Vec<u64>,
     /// Cells of [`Series::Wakes`].
     pub wakes: Vec<u64>,
+    /// Cells of which nothing is known: for each series a bit for each cell, the last one first.
+    /// Such a cell is 0.
+    pub unknown: Vec<u64>,
 }
 
 impl LastMinute {
@@ -87,10 +89,19 @@ impl LastMinute {
         };
         if shown.process.accounting != Accounting::Disarmed {
             for series in Series::ALL {
-                *noted.series_mut(series) = vec![series.of(shown).unwrap_or(0)];
+                noted.set(series, &[series.of(shown)]);
             }
         }
         noted
+    }
+
+    /// Sets the cells of a series, the oldest first.
+    fn set(&mut self, series: Series, cells: &[Option<u64>]) {
+        let unknown = cells.iter().rev().enumerate();
+        let unknown = unknown.filter(|(_, cell)| cell.is_none());
+        self.unknown.resize(Series::ALL.len(), 0);
+        self.unknown[series as usize] = unknown.fold(0, |bits, (ago, _)| bits | 1 << ago);
+        *self.series_mut(series) = cells.iter().map(|cell| cell.unwrap_or(0)).collect();
     }
 
     /// Notes the numbers of a snapshot. A cell has the largest one: a short peak must not vanish.
@@ -109,15 +120,19 @@ impl LastMinute {
     /// Takes in what somebody else has noted of the same process.
     pub fn join(&mut self, other: &Self) {
         let newest = self.newest.max(other.newest);
+        let mut all = Self {
+            newest,
+            ..Self::default()
+        };
         for series in Series::ALL {
             let joined = (0..CELLS as u64).rev().map(|ago| {
                 let number = newest.checked_sub(ago)?;
                 self.at(series, number).max(other.at(series, number))
             });
-            let joined = joined.map(|cell| cell.unwrap_or(0)).collect();
-            *self.series_mut(series) = joined;
+            let joined: Vec<Option<u64>> = joined.collect();
+            all.set(series, &joined);
         }
-        self.newest = newest;
+        *self = all;
     }
 
     /// A cell by its number; `None` if it is not known.
@@ -125,30 +140,41 @@ impl LastMinute {
         let ago = usize::try_from(self.newest.checked_sub(number)?).ok()?;
         let cells = self.series(series);
         let at = cells.len().checked_sub(ago.checked_add(1)?)?;
-        cells.get(at).copied()
+        let unknown = self.unknown.get(series as usize).copied().unwrap_or(0);
+        let is_known = ago >= CELLS || unknown & 1 << ago == 0;
+        cells.get(at).copied().filter(|_| is_known)
+    }
+
+    /// In how many of the last `count` cells, which are the last minute before that age of the
+    /// process, it was running.
+    #[must_use]
+    pub fn lived(uptime_ns: u64, count: usize) -> usize {
+        let cells = usize::try_from(uptime_ns / CELL_NS).unwrap_or(CELLS);
+        let each = CELLS.div_ceil(count.max(1));
+        cells.saturating_add(1).min(CELLS).div_ceil(each)
     }
 
     /// The last minute of a series before that age of the process, oldest first, in `count` cells.
-    /// Cells of which nothing is known are zero.
+    /// `None`: nothing is known of a cell.
     #[must_use]
-    pub fn of(&self, series: Series, uptime_ns: u64, count: usize) -> Vec<u64> {
+    pub fn of(&self, series: Series, uptime_ns: u64, count: usize) -> Vec<Option<u64>> {
         let last = uptime_ns / CELL_NS;
         let cells = (0..CELLS as u64).rev().map(|ago| {
-            let number = last.checked_sub(ago);
-            number
-                .and_then(|number| self.at(series, number))
-                .unwrap_or(0)
+            let number = last.checked_sub(ago)?;
+            self.at(series, number)
         });
-        let cells: Vec<u64> = cells.collect();
+        let cells: Vec<Option<u64>> = cells.collect();
         let joined = cells.chunks(CELLS.div_ceil(count.max(1)));
         joined
-            .map(|cells| cells.iter().copied().max().unwrap_or(0))
+            .map(|cells| cells.iter().copied().flatten().max())
             .collect()
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use alloc::vec::Vec;
+
     use super::{Accounting, CELLS, LastMinute, SECOND, Series, Snapshot};
     use crate::snapshot::Worker;
 
@@ -169,17 +195,21 @@ mod tests {
         minute
     }
 
-    fn ends(minute: &LastMinute, shown: u64, expected: &[u64]) {
+    fn ends(minute: &LastMinute, shown: u64, expected: &[Option<u64>]) {
         let cells = minute.of(Series::Tasks, shown * SECOND, CELLS);
         assert_eq!(cells.len(), CELLS);
         assert!(cells.ends_with(expected), "{cells:?}");
         let before = &cells[..CELLS - expected.len()];
-        assert!(before.iter().all(|&cell| cell == 0), "{cells:?}");
+        assert!(before.iter().all(Option::is_none), "{cells:?}");
     }
 
     /// The last cells of the number of tasks, after these samples.
     fn check(samples: &[(u64, u64)], shown: u64, expected: &[u64]) {
-        ends(&noted(samples), shown, expected);
+        ends(&noted(samples), shown, &known(expected));
+    }
+
+    fn known(cells: &[u64]) -> Vec<Option<u64>> {
+        cells.iter().copied().map(Some).collect()
     }
 
     #[test]
@@ -187,7 +217,8 @@ mod tests {
         check(&[(600, 5)], 600, &[5]);
         check(&[(600, 5), (601, 9), (602, 7), (603, 4)], 603, &[9, 4]);
         // Nothing was seen for a while.
-        check(&[(600, 5), (609, 6)], 609, &[5, 0, 0, 6]);
+        let gap = noted(&[(600, 5), (609, 6)]);
+        ends(&gap, 609, &[Some(5), None, None, Some(6)]);
         check(&[(600, 5), (700, 6)], 700, &[6]);
         // A process that was started again.
         check(&[(600, 5), (6, 1)], 6, &[1]);
@@ -201,12 +232,42 @@ mod tests {
         check(&[(600, 5), (606, 7)], 500, &[]);
     }
 
+    /// What is not known is not zero, also when it has been sent; a number that was not measured is
+    /// not known.
+    #[test]
+    fn a_cell_without_a_number_is_not_zero() {
+        let minute = noted(&[(600, 0), (606, 0)]);
+        ends(&minute, 606, &[Some(0), None, Some(0)]);
+        let latency = minute.of(Series::Ready, 606 * SECOND, CELLS);
+        assert_eq!(latency, [None; CELLS]);
+        // A process of an earlier version does not tell which.
+        let earlier = LastMinute {
+            unknown: Vec::new(),
+            ..minute
+        };
+        let cells = earlier.of(Series::Tasks, 606 * SECOND, CELLS);
+        assert_eq!(cells, [Some(0); CELLS]);
+    }
+
+    #[test]
+    fn a_young_process_has_lived_in_a_part_of_the_cells() {
+        let check = |second: u64, expected: [usize; 2]| {
+            let lived = [CELLS, CELLS / 2].map(|count| LastMinute::lived(second * SECOND, count));
+            assert_eq!(lived, expected);
+        };
+        check(0, [1, 1]);
+        check(3, [2, 1]);
+        check(6, [3, 2]);
+        check(57, [20, 10]);
+        check(6_000, [20, 10]);
+    }
+
     #[test]
     fn fewer_cells_keep_the_peaks() {
         let minute = noted(&[(597, 3), (600, 9), (603, 1), (606, 2)]);
         let cells = minute.of(Series::Tasks, 606 * SECOND, CELLS / 2);
         assert_eq!(cells.len(), CELLS / 2);
-        assert!(cells.ends_with(&[0, 9, 2]), "{cells:?}");
+        assert!(cells.ends_with(&[None, Some(9), Some(2)]), "{cells:?}");
     }
 
     #[test]
@@ -214,10 +275,14 @@ mod tests {
         let process = noted(&[(540, 8), (597, 3), (600, 2), (603, 4)]);
         let mut console = noted(&[(600, 9)]);
         console.join(&process);
-        ends(&console, 603, &[3, 9, 4]);
+        let ends_known = |minute: &LastMinute, shown, expected: &[u64]| {
+            let cells = minute.of(Series::Tasks, shown * SECOND, CELLS);
+            assert!(cells.ends_with(&known(expected)), "{cells:?}");
+        };
+        ends_known(&console, 603, &[3, 9, 4]);
         console.note(&at(606, 1));
         console.join(&process);
-        ends(&console, 606, &[3, 9, 4, 1]);
+        ends_known(&console, 606, &[3, 9, 4, 1]);
         // What a peer sends need not have all cells, or has too many.
         let mut short = LastMinute {
             newest: 100,
@@ -228,10 +293,10 @@ mod tests {
             newest: 101,
             ..LastMinute::default()
         });
-        assert_eq!(short.of(Series::Busy, 303 * SECOND, CELLS), [0; CELLS]);
+        assert_eq!(short.of(Series::Busy, 303 * SECOND, CELLS), [None; CELLS]);
         let tasks = short.of(Series::Tasks, 303 * SECOND, CELLS);
-        assert_eq!(tasks[..3], [31, 32, 33]);
-        assert_eq!(tasks[CELLS - 2..], [49, 0]);
+        assert_eq!(tasks[..3], [31, 32, 33].map(Some));
+        assert_eq!(tasks[CELLS - 2..], [Some(49), None]);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Each alert in hand-made situations: when it comes, what it says, when it goes, and how near one
 //! can come without it.
 
+mod between;
 mod crowded;
 mod cycles;
 mod fields;

@@ -475,33 +475,6 @@ fn there_is_room_for_so_many() {
     assert_eq!(play.forgotten(), 0);
 }
 
-/// The scans are rare: a poll begins and ends between two of them.
-#[test]
-fn a_poll_that_no_scan_saw_is_told_by_its_proc() {
-    let play = |longest_ns: u64, slow: u64| {
-        let mut stage = stage();
-        stage.situation.workers[0].poll = None;
-        stage.situation.procs = vec![Proc {
-            path: "app::write".to_owned(),
-            polls: 100,
-            ..Proc::default()
-        }];
-        let mut play = Play::new(stage);
-        play.until(4_750, |_, _| ());
-        play.until(9_000, |stage, ms| {
-            let proc = &mut stage.situation.procs[0];
-            (proc.polls, proc.slow) = (100_000, slow);
-            proc.longest_ns = if ms < 8_000 { longest_ns } else { 0 };
-        });
-        assert_eq!(play.log, [""; 0]);
-        titles(&mut play)
-    };
-    assert_eq!(play(1_500 * MS, 1), ["long poll 1.50 s: app::write"]);
-    assert_eq!(play(900 * MS, 1), [""; 0]);
-    // It only waited for a poll of another proc.
-    assert_eq!(play(1_500 * MS, 0), [""; 0]);
-}
-
 #[test]
 fn what_is_active_when_accounting_stops_is_not_over() {
     let mut play = Play::new(stage());

@@ -23,6 +23,7 @@ pub(crate) struct Play {
     pub(crate) log: Vec<String>,
     pub(crate) last: Vec<Alert>,
     ms: u64,
+    tick: u64,
 }
 
 impl Play {
@@ -38,6 +39,15 @@ impl Play {
             log: Vec::new(),
             last: Vec::new(),
             ms: 0,
+            tick: TICK,
+        }
+    }
+
+    /// With a situation every `tick` milliseconds.
+    pub(crate) fn every(tick: u64, stage: SituationBuilder) -> Self {
+        Self {
+            tick,
+            ..Self::new(stage)
         }
     }
 
@@ -72,7 +82,7 @@ impl Play {
                 }
             }
             self.shown = now;
-            self.ms += TICK;
+            self.ms += self.tick;
         }
         self.past().iter().for_each(check_tense);
     }

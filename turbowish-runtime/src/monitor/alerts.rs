@@ -1,10 +1,12 @@
 //! Alert scans of the monitor, at its own interval and independent of consoles.
 
+pub(in crate::monitor) mod looks;
 mod news;
 
 use std::sync::MutexGuard;
 use std::time::{Duration, Instant};
 
+use turbowish_model::account::histogram::{bucket_of, upper_bound};
 use turbowish_model::account::time::MinOfLastTwo;
 use turbowish_model::collect::assemble::{Assembly, Names};
 use turbowish_model::collect::history::{Totals, Trend, Window};
@@ -13,6 +15,7 @@ use turbowish_model::snapshot::AwaitRow;
 use turbowish_model::snapshot::alert::{Alert, worst_first};
 use turbowish_model::sorting;
 
+use self::looks::WorkerLooks;
 use self::news::AlertNews;
 use super::cost::Series;
 use super::idle::IdleWaits;
@@ -36,6 +39,7 @@ pub(super) struct AlertWatch {
     alerts: Vec<Alert>,
     news: AlertNews,
     pace: ScanPace,
+    looks: WorkerLooks,
     idle: IdleWaits,
     pub(super) uses: Series,
     /// Processor time of the monitor's thread, in nanoseconds.
@@ -48,10 +52,14 @@ struct ScanPace {
     /// Processor time of a scan.
     usual: MinOfLastTwo,
     due: Option<Instant>,
+    /// When an urgent scan may be made.
+    urgent: Option<Instant>,
 }
 
 /// A scan may use one part in this many of a core: with very many tasks there are fewer scans.
 const SHARE: u32 = 40;
+/// The same of scans that are due because a poll has become too long, or such a poll has ended.
+const URGENT_SHARE: u32 = 10;
 
 /// Shortest interval of the scans.
 const SHORTEST: Duration = Duration::from_millis(200);
@@ -63,19 +71,22 @@ impl Default for ScanPace {
         Self {
             usual: MinOfLastTwo::NOTHING,
             due: None,
+            urgent: None,
         }
     }
 }
 
 impl ScanPace {
-    fn is_due(&self, now: Instant) -> bool {
-        self.due.is_none_or(|due| now >= due)
+    fn is_due(&self, now: Instant, is_urgent: bool) -> bool {
+        let due = if is_urgent { self.urgent } else { self.due };
+        due.is_none_or(|due| now >= due)
     }
 
     /// Schedules the next scan, after one that began at `begun` and took `took`.
     fn next(&mut self, begun: Instant, took: Duration) {
-        let share = self.usual.after(took).saturating_mul(SHARE);
-        self.due = Some(begun + share.clamp(SHORTEST, LONGEST));
+        let usual = self.usual.after(took);
+        let after = |share| begun + usual.saturating_mul(share).clamp(SHORTEST, LONGEST);
+        (self.due, self.urgent) = (Some(after(SHARE)), Some(after(URGENT_SHARE)));
     }
 }
 
@@ -223,9 +234,25 @@ impl AlertWatch {
             return;
         }
         let begun = Instant::now();
-        if !self.pace.is_due(begun) {
+        let limits = self.detector.limits();
+        let held = limits.get(Limit::BlockedWorker);
+        let long = monitor
+            .scale
+            .ticks(held.min(limits.get(Limit::NeverYields)));
+        // From the lower end of its bucket on: shorter polls are counted by length.
+        let bucket = bucket_of(monitor.scale.ticks(held));
+        let least = upper_bound(bucket.saturating_sub(1)) + 1;
+        self.looks.look(threads, monitor.scale, least);
+        let is_urgent = self.looks.is_urgent(threads, totals.at, long);
+        if !self.pace.is_due(begun, is_urgent) {
             return;
         }
+        self.scan_now(monitor, totals, threads, epoch);
+        self.looks.scanned(totals.at);
+    }
+
+    fn scan_now(&mut self, monitor: &Monitor, totals: &Totals, threads: &[ThreadNow], epoch: u32) {
+        let begun = Instant::now();
         let used = cpu_time::used();
         let names = Registry(proc::all());
         let (window, trend) = (Window::default(), Trend::default());
@@ -252,10 +279,13 @@ impl AlertWatch {
             resources: &resources,
             heartbeat: &monitor.thread.heartbeat,
             long_ns: self.detector.limits().get(Limit::LongPollWarn),
+            held_ns: self.detector.limits().get(Limit::BlockedWorker),
+            looks: &self.looks,
         });
         self.uses.tick(totals.at, self.scout.used());
         let before = std::mem::replace(&mut self.alerts, self.detector.scan(&situation));
         self.news.compare(&before, &self.alerts);
+        self.news.told_late(self.detector.told_late());
         let took = cpu_time::used().saturating_sub(used);
         self.pace.next(begun, took);
     }
@@ -265,7 +295,7 @@ impl AlertWatch {
 mod tests {
     use std::time::{Duration, Instant};
 
-    use super::{Monitor, ScanPace};
+    use super::{LONGEST, Monitor, SHORTEST, ScanPace};
     use crate::tests::stage::alone;
 
     /// Otherwise alerts found by a running scan would stay active after accounting was disarmed,
@@ -294,7 +324,7 @@ mod tests {
     fn scans_that_take_long_come_less_often() {
         let mut pace = ScanPace::default();
         let begun = Instant::now();
-        assert!(pace.is_due(begun));
+        assert!(pace.is_due(begun, false));
         // A single long scan does not count, not even the first one; two do.
         for (took, expected) in [
             (150, 200),
@@ -312,7 +342,11 @@ mod tests {
             pace.next(begun, Duration::from_millis(took));
             let due = begun + Duration::from_millis(expected);
             assert_eq!(pace.due, Some(due), "{took}");
-            assert!(!pace.is_due(due - Duration::from_nanos(1)) && pace.is_due(due));
+            let early = due - Duration::from_nanos(1);
+            assert!(!pace.is_due(early, false) && pace.is_due(due, false));
+            // A quarter of that, if a poll has become too long.
+            let urgent = begun + Duration::from_millis(expected / 4).clamp(SHORTEST, LONGEST);
+            assert!(pace.is_due(urgent, true) && expected == 200 || !pace.is_due(urgent, false));
         }
     }
 }

@@ -21,14 +21,15 @@ use turbowish_model::account::resource::Reading;
 use turbowish_model::account::time::Scale;
 use turbowish_model::collect::assemble::Assembly;
 use turbowish_model::diagnose::situation::{
-    Ended, OpenPoll, Panic, PollsAfterEnd, Resource, RootTasks, Situation, Task, TaskKind,
-    TimerWaits, Wake, Wakes, WorkerThread,
+    Ended, EndedPoll, OpenPoll, Panic, PollsAfterEnd, Resource, RootTasks, Situation, Task,
+    TaskKind, TimerWaits, Wake, Wakes, WorkerThread,
 };
 use turbowish_model::ordered::Set;
 use turbowish_model::snapshot::{Place, TaskState};
 
 use self::crowd::{Crowd, Pick};
 use self::resource::{Trees, mark_awaiting_calls};
+use super::alerts::looks::{EndedRoot, WorkerLooks};
 use super::registry::Registry;
 use super::tasks::{LiveTask, NameTable, spot};
 use crate::hot::{after_end, clock, task};
@@ -60,6 +61,9 @@ pub(super) struct SituationBuilder<'a> {
     pub(super) heartbeat: &'a HeartbeatTask,
     /// Polls longer than this many nanoseconds are long.
     pub(super) long_ns: u64,
+    /// Polls that take this many nanoseconds hold their worker.
+    pub(super) held_ns: u64,
+    pub(super) looks: &'a WorkerLooks,
 }
 
 impl Scout {
@@ -310,6 +314,11 @@ impl SituationBuilder<'_> {
             let poll = self.open(thread);
             // Of a thread that is in no poll nobody asks.
             let os_id = thread.os_id.filter(|_| poll.is_some());
+            let looks = self.looks.of(thread.index);
+            let now = self.assembly.now.at;
+            let ended = looks.iter().flat_map(|looks| &looks.ended);
+            // One that ends while this is read is told by the next situation.
+            let ended = ended.filter(|poll| poll.until <= now);
             WorkerThread {
                 id: thread.index.into(),
                 name: self.known.worker(thread.index, &thread.name),
@@ -320,9 +329,24 @@ impl SituationBuilder<'_> {
                 last_event: Some(self.ns(thread.latest)),
                 poll,
                 long_polls: Vec::new(),
+                looks: looks.map_or_else(Vec::new, |looks| looks.times.clone()),
+                ended_polls: ended.map(|poll| self.ended_poll(poll)).collect(),
             }
         });
         workers.collect()
+    }
+
+    fn ended_poll(&self, ended: &EndedRoot) -> EndedPoll {
+        let (long, stack) = (&ended.innermost.poll, &ended.innermost.stack);
+        let innermost = stack.last().copied();
+        EndedPoll {
+            task: ended.task,
+            name: self.known.name(ended.task),
+            since: self.ns(ended.since),
+            until: self.ns(ended.until),
+            stack: stack.iter().filter_map(|&proc| self.path(proc)).collect(),
+            passed: innermost.and_then(|proc| self.place(proc, long.after as u16)),
+        }
     }
 
     fn open(&self, thread: &ThreadNow) -> Option<OpenPoll> {

@@ -6,10 +6,10 @@ use proptest::option;
 use proptest::prelude::{Just, Strategy, any, prop_oneof};
 use turbowish_model::account::resource::{Kind, Role};
 use turbowish_model::diagnose::situation::{
-    End, Ended, ForcedYields, FutureRef, HandoffCandidate, HoldingTask, IntendingTask, LockOrder,
-    LongPolls, Node, NodeKind, NodeWake, OpenPoll, PollsAfterEnd, Proc, Resource, ResourceFlow,
-    RootTasks, Site, Situation, Source, StreamFutures, Strength, Taken, Task, TaskKind, TimerWaits,
-    WaitingTask, Wakes, WorkerThread,
+    End, Ended, EndedPoll, ForcedYields, FutureRef, HandoffCandidate, HoldingTask, IntendingTask,
+    LockOrder, LongPolls, Node, NodeKind, NodeWake, OpenPoll, PollsAfterEnd, Proc, Resource,
+    ResourceFlow, RootTasks, Site, Situation, Source, StreamFutures, Strength, Taken, Task,
+    TaskKind, TimerWaits, WaitingTask, Wakes, WorkerLook, WorkerThread,
 };
 use turbowish_model::snapshot::{Place, Spot, TaskState};
 
@@ -300,9 +300,17 @@ fn worker() -> impl Strategy<Value = WorkerThread> {
         option::of(number()),
         (option::of(number()), any::<bool>()),
         (option::of(number()), vec(long_polls(), 0..3)),
+        (vec(look(), 0..3), vec(ended_poll(), 0..3)),
     );
     worker.prop_map(
-        |(n, poll, run_delay_ns, (cpu_ns, sleeps), (last_event, long_polls))| WorkerThread {
+        |(
+            n,
+            poll,
+            run_delay_ns,
+            (cpu_ns, sleeps),
+            (last_event, long_polls),
+            (looks, ended_polls),
+        )| WorkerThread {
             id: n,
             name: format!("w{n}"),
             thread: "tokio-rt-worker".to_owned(),
@@ -312,8 +320,42 @@ fn worker() -> impl Strategy<Value = WorkerThread> {
             last_event,
             poll,
             long_polls,
+            looks,
+            ended_polls,
         },
     )
+}
+
+fn look() -> impl Strategy<Value = WorkerLook> {
+    let times = (option::of(number()), option::of(number()), any::<bool>());
+    let look = (number(), number(), times);
+    look.prop_map(|(from, to, (run_delay_ns, cpu_ns, sleeps))| WorkerLook {
+        from,
+        to,
+        run_delay_ns,
+        cpu_ns,
+        sleeps,
+    })
+}
+
+fn ended_poll() -> impl Strategy<Value = EndedPoll> {
+    let stack = vec((0..4).prop_map(|n| format!("app::p{n}")), 0..3);
+    let poll = (
+        id(),
+        any::<bool>(),
+        number(),
+        number(),
+        stack,
+        option::of(place()),
+    );
+    poll.prop_map(|(task, is_named, since, until, stack, passed)| EndedPoll {
+        task,
+        name: is_named.then(|| format!("t{task}")),
+        since,
+        until,
+        stack,
+        passed,
+    })
 }
 
 fn long_polls() -> impl Strategy<Value = LongPolls> {

@@ -30,6 +30,7 @@ impl From<Alert> for proto::Alert {
             last_unix_ns,
             recent,
             unpolled_ns,
+            behind_unknown,
             on_cpu_ns,
             on_cpu_of_ns,
         } = alert;
@@ -56,6 +57,7 @@ impl From<Alert> for proto::Alert {
             last_unix_ns,
             recent: recent.send(),
             unpolled_ns,
+            behind_unknown,
             on_cpu_ns,
             on_cpu_of_ns,
         }
@@ -90,13 +92,14 @@ impl Encode for Alert {
             last_unix_ns,
             recent,
             unpolled_ns,
+            behind_unknown,
             on_cpu_ns,
             on_cpu_of_ns,
         } = self;
         put!(output, Alert {
             pitfall severity since held_ns holds certain title summary parties at steps why fixes
-            began_unix_ns ended_unix_ns times last_unix_ns recent unpolled_ns on_cpu_ns
-            on_cpu_of_ns
+            began_unix_ns ended_unix_ns times last_unix_ns recent unpolled_ns
+            behind_unknown on_cpu_ns on_cpu_of_ns
         } and { behind: tasks, behind_unlisted: unlisted, behind_waits: waits });
     }
 }
@@ -130,6 +133,7 @@ impl TryFrom<proto::Alert> for Alert {
             last_unix_ns: alert.last_unix_ns,
             recent: Mirror::receive(alert.recent, "Alert.recent")?,
             unpolled_ns: alert.unpolled_ns,
+            behind_unknown: alert.behind_unknown,
             on_cpu_ns: alert.on_cpu_ns,
             on_cpu_of_ns: alert.on_cpu_of_ns,
         })

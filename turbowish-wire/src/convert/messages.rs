@@ -62,7 +62,7 @@ mirror!(Process = Process {
 });
 mirror!(Worker = Worker { name busy_ns polling });
 mirror!(Polling = Polling { proc since_ns root_since_ns });
-mirror!(LastMinute = LastMinute { newest busy tasks ready wakes });
+mirror!(LastMinute = LastMinute { newest busy tasks ready wakes unknown });
 mirror!(TasksByState = TasksByState { polling ready waiting paused });
 mirror!(Lost = Lost {
     tasks resources procs late_attach orphan_end forced_pop clock_backwards counters details

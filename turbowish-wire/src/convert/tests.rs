@@ -381,6 +381,7 @@ impl Distinct {
                 behind_count: self.number(),
             }],
             unpolled_ns: self.number(),
+            behind_unknown: nth.is_multiple_of(2),
             on_cpu_ns: nth.is_multiple_of(2).then(|| self.number()),
             on_cpu_of_ns: self.number(),
         }

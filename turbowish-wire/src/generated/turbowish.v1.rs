@@ -218,7 +218,7 @@ pub struct Snapshot {
     pub minute: ::core::option::Option<LastMinute>,
 }
 /// The last minute of four numbers, in up to 20 cells of 3 s each, the oldest first; the last one is in progress. A cell has the largest of its
-/// time, and 0 if nothing was measured.
+/// time, and 0 if nothing was measured, or if nothing is known of it.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct LastMinute {
     /// Number of the last cell, counted from the start of the process.
@@ -236,6 +236,9 @@ pub struct LastMinute {
     /// Wakes, in millionths per second.
     #[prost(uint64, repeated, tag = "5")]
     pub wakes: ::prost::alloc::vec::Vec<u64>,
+    /// Cells of which nothing is known: for busy, tasks, ready and wakes a bit for each cell, the last one first.
+    #[prost(uint64, repeated, tag = "6")]
+    pub unknown: ::prost::alloc::vec::Vec<u64>,
 }
 /// Tasks that have something in common.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -1144,6 +1147,9 @@ pub struct Alert {
     /// Length of that part; 0 if on_cpu_ns is not known.
     #[prost(uint64, tag = "24")]
     pub on_cpu_of_ns: u64,
+    /// No scan saw the poll that it is about: which tasks waited because of it is not known.
+    #[prost(bool, tag = "25")]
+    pub behind_unknown: bool,
 }
 /// The await point at which tasks stood behind an alert.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -2504,6 +2510,7 @@ impl crate::weight::Weighed for LastMinute {
                 (3, Field::Numbers),
                 (4, Field::Numbers),
                 (5, Field::Numbers),
+                (6, Field::Numbers),
             ],
         };
         &SHAPE
@@ -2511,7 +2518,7 @@ impl crate::weight::Weighed for LastMinute {
 }
 impl LastMinute {
     /// The numbers of the fields, by name.
-    pub const FIELDS: &'static [(&'static str, u32)] = &[("newest", 1), ("busy", 2), ("tasks", 3), ("ready", 4), ("wakes", 5)];
+    pub const FIELDS: &'static [(&'static str, u32)] = &[("newest", 1), ("busy", 2), ("tasks", 3), ("ready", 4), ("wakes", 5), ("unknown", 6)];
 }
 impl crate::weight::Weighed for TaskGroup {
     fn shape() -> &'static crate::weight::Shape {
@@ -3095,7 +3102,7 @@ impl crate::weight::Weighed for Alert {
 }
 impl Alert {
     /// The numbers of the fields, by name.
-    pub const FIELDS: &'static [(&'static str, u32)] = &[("pitfall", 1), ("severity", 2), ("since", 3), ("held_ns", 4), ("holds", 5), ("certain", 6), ("title", 7), ("summary", 8), ("parties", 9), ("at", 10), ("steps", 11), ("behind", 12), ("behind_unlisted", 13), ("why", 14), ("fixes", 15), ("began_unix_ns", 16), ("ended_unix_ns", 17), ("times", 18), ("last_unix_ns", 19), ("recent", 20), ("unpolled_ns", 21), ("behind_waits", 22), ("on_cpu_ns", 23), ("on_cpu_of_ns", 24)];
+    pub const FIELDS: &'static [(&'static str, u32)] = &[("pitfall", 1), ("severity", 2), ("since", 3), ("held_ns", 4), ("holds", 5), ("certain", 6), ("title", 7), ("summary", 8), ("parties", 9), ("at", 10), ("steps", 11), ("behind", 12), ("behind_unlisted", 13), ("why", 14), ("fixes", 15), ("began_unix_ns", 16), ("ended_unix_ns", 17), ("times", 18), ("last_unix_ns", 19), ("recent", 20), ("unpolled_ns", 21), ("behind_waits", 22), ("on_cpu_ns", 23), ("on_cpu_of_ns", 24), ("behind_unknown", 25)];
 }
 impl crate::weight::Weighed for BehindWait {
     fn shape() -> &'static crate::weight::Shape {

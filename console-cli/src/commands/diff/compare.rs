@@ -31,6 +31,11 @@ pub(super) struct Compared {
     pub(super) new: Vec<String>,
     /// Rows that are only in the first one.
     pub(super) gone: Vec<String>,
+    /// Whether each of the files has all rows of its process, so that one that it does not have is
+    /// new or gone.
+    pub(super) are_whole: [bool; 2],
+    /// Name and window of the second file, in nanoseconds.
+    pub(super) second: (String, u64),
     /// Number of rows in both files.
     pub(super) both: usize,
     /// Other tables in which rows fail, and how many, if none does here and nothing was requested.
@@ -142,6 +147,8 @@ impl Compared {
             changes,
             gone: missing(&old, &new),
             new: missing(&new, &old),
+            are_whole: [before, after].map(is_whole::<R>),
+            second: (after.name.clone(), after.snapshot.window_ns),
             both,
             elsewhere: Vec::new(),
             allowed,
@@ -234,6 +241,12 @@ fn rows<'a, R: Record>(snapshot: &'a Snapshot, filter: &Filter<R>) -> Keyed<'a, 
         keyed.insert((label, nth), row);
     }
     keyed
+}
+
+/// Whether a file has all rows of a table.
+fn is_whole<R: Record>(saved: &Saved) -> bool {
+    let page = R::page(&saved.snapshot);
+    page.total <= page.rows.len() as u64
 }
 
 /// One column of one row, if it has changed.

@@ -2,7 +2,7 @@
 
 use turbowish_model::snapshot::json::{SCHEMA, Writer};
 use turbowish_model::snapshot::text_table::{Header, TextTable};
-use turbowish_model::snapshot::units;
+use turbowish_model::snapshot::units::{self, Micro};
 
 use super::compare::{Change, Compared, Doubt, SAME, Verdict};
 use crate::args::Share;
@@ -32,7 +32,7 @@ pub(super) fn table(compared: &Compared) -> String {
             .changes
             .iter()
             .for_each(|change| text_table.push(cells(change)));
-        for (rows, word) in [(&compared.new, "new"), (&compared.gone, "gone")] {
+        for (rows, word) in one_sided(compared) {
             for row in rows {
                 text_table.push(vec![row.clone(), word.to_owned()]);
             }
@@ -40,6 +40,7 @@ pub(super) fn table(compared: &Compared) -> String {
         lines = text_table.lines();
     }
     lines.extend(sentences(compared));
+    lines.extend(uncalled(compared));
     lines.extend(compared.allowed.machine.sentence(SAME));
     lines.push(summary(compared));
     lines.extend(elsewhere(compared));
@@ -67,11 +68,38 @@ fn cells(change: &Change) -> Vec<String> {
     ]
 }
 
+/// What one of the files does not tell.
+const ONLY_AFTER: &str = "only after";
+const ONLY_BEFORE: &str = "only before";
+
+/// The rows that only one file has, with a word for them. A file with a part of its rows does not
+/// tell that there are no others.
+fn one_sided(compared: &Compared) -> [(&[String], &'static str); 2] {
+    let [before, after] = compared.are_whole;
+    let new = if before { "new" } else { ONLY_AFTER };
+    let gone = if after { "gone" } else { ONLY_BEFORE };
+    [(&compared.new, new), (&compared.gone, gone)]
+}
+
+/// `not called in the 10.0 s of after.json: kv::db::get`: functions of which the second file has no
+/// poll.
+fn uncalled(compared: &Compared) -> Option<String> {
+    let is_polls = |change: &&Change| change.field == "poll_hold" && change.after.number.is_none();
+    let changes = compared.changes.iter().filter(is_polls);
+    let mut rows: Vec<&str> = changes.map(|change| change.row.as_str()).collect();
+    rows.dedup();
+    let (file, window) = &compared.second;
+    (!rows.is_empty()).then(|| {
+        let window = units::duration(*window, Micro::Unicode);
+        format!("not called in the {window} of {file}: {}", rows.join(", "))
+    })
+}
+
 /// What has changed, and is neither good nor bad.
 fn changed(change: &Change) -> &'static str {
     match (change.before.number, change.after.number) {
-        (None, _) => "new",
-        (_, None) => "gone",
+        (None, _) => ONLY_AFTER,
+        (_, None) => ONLY_BEFORE,
         (Some(before), Some(after)) if after > before => "more",
         _ => "less",
     }
@@ -182,7 +210,7 @@ fn summary(compared: &Compared) -> String {
     if unsure > 0 {
         text += &format!(", {unsure} not certain");
     }
-    for (rows, word) in [(&compared.new, "new"), (&compared.gone, "gone")] {
+    for (rows, word) in one_sided(compared) {
         if !rows.is_empty() {
             text += &format!("; {} {word}", rows.len());
         }
@@ -307,7 +335,7 @@ pub(super) fn csv(compared: &Compared) -> Result<String, Failure> {
             number(change.after.n.map(i128::from)),
         ]
     }));
-    for (rows, word) in [(&compared.new, "new"), (&compared.gone, "gone")] {
+    for (rows, word) in one_sided(compared) {
         lines.extend(rows.iter().map(|row| {
             let mut line = <[String; 11]>::default();
             line[0].clone_from(row);

@@ -1,6 +1,7 @@
 //! Alerts that are over: where they are told, how, and which key opens them.
 
 use turbowish_model::snapshot::alert::{Alert, Occurrence};
+use turbowish_model::snapshot::pitfall::Pitfall;
 
 use super::alerts::{deadlock, long_poll, stall};
 use super::fixture::{AT, SECOND, alarmed, arrives, attached, press, screen, until, with};
@@ -205,6 +206,35 @@ fn an_alert_that_was_replaced_is_not_the_next_problem() {
         open(&state).map(|alert| alert.title),
         Some(long_poll().title)
     );
+}
+
+/// A long poll becomes a blocked worker: the open record goes with it, and is not resolved before
+/// the poll ends.
+#[test]
+fn the_record_of_a_long_poll_follows_it() {
+    let blocked = active();
+    let mut long = long_poll();
+    long.began_unix_ns = blocked.began_unix_ns;
+    let mut state = alarmed(SMALL, vec![long]);
+    press(&mut state, "!");
+    let open = |state: &State| state.record.as_ref()?.alert().cloned();
+    assert_eq!(
+        open(&state).map(|alert| alert.pitfall),
+        Some(Pitfall::LongPoll)
+    );
+    for (second, alert) in [(2, blocked.clone()), (4, stall(AT))] {
+        until(&mut state, second);
+        let title = alert.title.clone();
+        let is_over = alert.is_over();
+        arrives(&mut state, with(vec![alert]));
+        assert_eq!(open(&state).map(|alert| alert.title), Some(title));
+        assert_eq!(screen(&state).contains(" RESOLVED "), is_over);
+        assert!(
+            !screen(&state).contains("problems: resolved"),
+            "{}",
+            screen(&state)
+        );
+    }
 }
 
 #[test]

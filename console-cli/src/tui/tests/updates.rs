@@ -1,6 +1,7 @@
 //! Messages in, state out.
 
 use turbowish_model::snapshot::ProcRow;
+use turbowish_model::snapshot::minute::{CELLS, LastMinute, Series};
 use turbowish_model::snapshot::{Accounting, Snapshot};
 
 use super::fixture::{
@@ -280,6 +281,31 @@ fn a_frozen_minute_does_not_move() {
     }
     press(&mut state, "Space");
     assert_ne!(trend(&state), before);
+}
+
+/// The process keeps the numbers of one window; those of the window on the screen are others.
+#[test]
+fn the_last_minute_is_that_of_the_process_whatever_the_window() {
+    let mut state = attached((200, 50));
+    press(&mut state, "w");
+    let mut snapshot = kv();
+    snapshot.process.uptime_ns += 60 * SECOND;
+    snapshot.minute = LastMinute::of_one(&snapshot);
+    // In a longer window there is more of everything.
+    snapshot.tasks_by_state.waiting += 1_000;
+    snapshot.window_ns = 60 * SECOND;
+    let told = snapshot.minute.clone();
+    let uptime_ns = snapshot.process.uptime_ns;
+    arrives(&mut state, snapshot);
+    let trends = &state.visit.trends;
+    for series in Series::ALL {
+        let last = |minute: &LastMinute| minute.of(series, uptime_ns, 1);
+        assert_eq!(last(trends), last(&told), "{series:?}");
+    }
+    let screen = screen(&state);
+    let line = screen.lines().find(|line| line.starts_with(" last 60 s"));
+    let tasks = format!("tasks {}#", "?".repeat(CELLS - 1));
+    assert!(line.expect("a trend").contains(&tasks), "{screen}");
 }
 
 #[test]

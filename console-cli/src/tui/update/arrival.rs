@@ -33,7 +33,10 @@ pub(super) fn snapshot(state: &mut State, mut snapshot: Box<Snapshot>) {
     let rows = &snapshot.resources.rows;
     let (uptime_ns, pace_ns) = (snapshot.process.uptime_ns, state.pace_ns());
     state.visit.lengths.note(uptime_ns, pace_ns, rows);
-    state.visit.trends.note(&snapshot);
+    // Its own numbers are of the window that is shown; the process keeps those of one window.
+    if snapshot.minute == LastMinute::default() {
+        state.visit.trends.note(&snapshot);
+    }
     state.visit.trends.join(&snapshot.minute);
     if let Some(past) = &mut state.link.past {
         past.arrived();

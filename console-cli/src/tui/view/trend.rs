@@ -2,7 +2,7 @@
 
 use ratatui::text::{Line, Span};
 use turbowish_model::snapshot::column::Value;
-use turbowish_model::snapshot::minute::{CELLS, Series};
+use turbowish_model::snapshot::minute::{CELLS, LastMinute, Series};
 use turbowish_model::snapshot::{Snapshot, units};
 
 use super::text;
@@ -32,17 +32,35 @@ fn form(state: &State, shown: &Snapshot, count: usize, names_max: bool) -> Line<
     for series in Series::ALL {
         let uptime_ns = shown.process.uptime_ns;
         let cells = trends.of(series, uptime_ns, count);
-        let drawn = Value::Trend(&cells).print(state.style());
+        let drawn = drawn(&cells, LastMinute::lived(uptime_ns, count), state);
         spans.push(Span::raw(format!("   {} ", label(series))));
         spans.push(Span::styled(drawn, style));
-        let max = cells.iter().copied().max().unwrap_or(0);
+        let max = cells.iter().copied().flatten().max();
         if names_max {
+            let max = max.map_or_else(
+                || units::NO_SAMPLE.to_owned(),
+                |max| value(state, series, max),
+            );
             // Of a fixed width, so that the next one stays where it is.
-            let max = text::left(&value(state, series, max), width(series));
+            let max = text::left(&max, width(series));
             spans.push(Span::raw(format!(" max {max}")));
         }
     }
     Line::from(spans)
+}
+
+/// One glyph for each cell: a blank for one before the process began, and a mark for one of which
+/// nothing is known. The process has lived for the last `lived` cells.
+fn drawn(cells: &[Option<u64>], lived: usize, state: &State) -> String {
+    let known: Vec<u64> = cells.iter().map(|cell| cell.unwrap_or(0)).collect();
+    let before = cells.len().saturating_sub(lived);
+    let glyphs = Value::Trend(&known).print(state.style());
+    let glyphs = glyphs.chars().zip(cells).enumerate();
+    let glyph = |(at, (glyph, cell)): (usize, (char, &Option<u64>))| match cell {
+        None if at >= before => state.look.glyphs.unknown,
+        _ => glyph,
+    };
+    glyphs.map(glyph).collect()
 }
 
 const fn label(series: Series) -> &'static str {

@@ -49,6 +49,11 @@ fn leaf(paths: &Paths, row: PathId) -> Level {
     }
 }
 
+/// The path of the call that a row belongs to.
+pub(super) fn call_of(paths: &Paths, row: PathId) -> PathId {
+    leaf(paths, row).path
+}
+
 /// Passes the levels of the spans of a row to `each`, innermost first.
 pub(super) fn levels(paths: &Paths, row: PathId, mut each: impl FnMut(Level)) {
     let mut level = leaf(paths, row);

@@ -6,12 +6,11 @@ use alloc::vec::Vec;
 use super::finding::{Finding, Key, Scan, Subject};
 use super::limits::{Limit, Limits};
 use super::memory::Memory;
-use super::past::{Past, Peak, unseen, wall_clock};
+use super::past::{Past, Peak, of_unseen, wall_clock};
 use super::{fold, rules, table, tense};
 use crate::diagnose::situation::Situation;
 use crate::ordered::{Map, Set};
 use crate::snapshot::alert::Alert;
-use crate::snapshot::pitfall::Pitfall;
 use crate::sorting;
 
 /// Maximum number of findings kept at once; further ones are discarded.
@@ -25,6 +24,8 @@ pub struct Detector {
     memory: Memory,
     entries: Map<Key, Entry>,
     past: Past,
+    /// Alerts that the last scan found over, and no scan before had seen.
+    unseen: Vec<Alert>,
 }
 
 /// A finding, and how often it was seen.
@@ -64,16 +65,25 @@ impl Detector {
         for rule in rules::ALL {
             rule(&scan, &mut found);
         }
-        let is_seen = self.memory.before.is_none() || self.is_in_poll(&found);
-        let unseen = if is_seen { Vec::new() } else { unseen(&scan) };
+        let ended = rules::ended_polls::ended_polls(&scan);
         let folded = fold::fold(&mut found, &self.standing());
+        let unseen = self.unseen(situation, ended);
         self.take(situation, found, folded);
-        for alert in unseen {
-            self.past.add(alert, situation.now);
+        self.unseen.clear();
+        for (mut alert, until) in unseen {
+            self.past.add(alert.clone(), until);
+            tense::tell(&mut alert);
+            self.unseen.push(alert);
         }
         self.past.expire(situation.now);
         self.memory.record(situation, &self.limits);
         self.alerts(situation.now)
+    }
+
+    /// The alerts about polls that ended before the last scan, and that no scan saw.
+    #[must_use]
+    pub fn told_late(&self) -> &[Alert] {
+        &self.unseen
     }
 
     /// Paths of procs of which more and more tasks live: the next situation should have some of
@@ -117,15 +127,34 @@ impl Detector {
         };
     }
 
-    /// Whether a finding of this scan, or of the last one, is about a poll in progress.
-    fn is_in_poll(&self, found: &[Finding]) -> bool {
-        let in_poll = |finding: &Finding| {
-            finding.poll.is_some() || finding.alert.pitfall == Pitfall::BlockedWorker
-        };
-        let mut entries = self.entries.values();
-        found.iter().any(in_poll)
-            || entries
-                .any(|entry| in_poll(&entry.finding) && Some(entry.last) == self.memory.before)
+    /// Alerts about the polls that ended since the last scan, and when each ended: of those of which
+    /// no alert is active. A poll that was seen when it was a long poll is one trouble: that alert
+    /// goes.
+    fn unseen(&mut self, situation: &Situation, ended: Vec<Finding>) -> Vec<(Alert, u64)> {
+        let mut unseen = Vec::new();
+        for mut finding in ended {
+            let (Some(poll), Some(until)) = (finding.poll.clone(), finding.until) else {
+                continue;
+            };
+            let polled = (poll.worker, (poll.since, until));
+            let raised = self.entries.iter().filter(|(_, entry)| entry.raised);
+            let mut about = raised.filter(|(_, entry)| entry.is_about(polled));
+            let key = about.next().map(|(key, _)| key.clone());
+            let is_held = |key: &Key| fold::is_held_worker(key.0);
+            if key.as_ref().is_some_and(is_held) {
+                continue;
+            }
+            let known = key.and_then(|key| self.entries.remove(&key));
+            if let Some(known) = &known {
+                finding.keep_point(&known.finding);
+            }
+            let mut alert = of_unseen(&finding, until, situation);
+            if let Some(known) = known {
+                alert.began_unix_ns = known.began_unix_ns;
+            }
+            unseen.push((alert, until));
+        }
+        unseen
     }
 
     /// Findings of raised alerts, as long as these are shown.
@@ -134,21 +163,40 @@ impl Detector {
         entries.map(|entry| entry.finding.clone()).collect()
     }
 
+    /// Worker and start of each poll of which an alert is active, and its start on the wall clock.
+    fn long_polls_begun(&self) -> Vec<(u64, u64, u64)> {
+        let raised = self.entries.values().filter(|entry| entry.raised);
+        let begun = raised.filter_map(|entry| {
+            let poll = entry.finding.poll.as_ref()?;
+            Some((poll.worker, poll.since, entry.began_unix_ns))
+        });
+        begun.collect()
+    }
+
     /// Updates the entries with the findings of a scan and those that were folded.
     fn take(&mut self, situation: &Situation, found: Vec<Finding>, folded: Vec<Finding>) {
         let now = situation.now;
         let mut seen = Set::new();
+        let begun = self.long_polls_begun();
         for finding in found {
             let key = self.adopt(&finding, &seen);
             let key = (finding.alert.pitfall, key);
             if !seen.insert(key.clone()) {
                 continue;
             }
-            let known = self.entries.remove(&key);
+            let known = self.known(situation, &key, &finding);
             if known.is_none() && self.entries.len() >= KEPT {
                 continue;
             }
-            let entry = self.follow(situation, known, finding);
+            let is_new = known.is_none();
+            let mut entry = self.follow(situation, known, finding);
+            // The same poll, at the same instant of the wall clock.
+            if let Some(poll) = entry.finding.poll.as_ref().filter(|_| is_new) {
+                let begun = begun
+                    .iter()
+                    .find(|(worker, since, _)| (*worker, *since) == (poll.worker, poll.since));
+                entry.began_unix_ns = begun.map_or(entry.began_unix_ns, |(_, _, unix)| *unix);
+            }
             self.entries.insert(key, entry);
         }
         let causes = self
@@ -169,6 +217,22 @@ impl Detector {
             }
         }
         self.clear(situation, &seen);
+    }
+
+    /// Takes the entry of a finding. A worker that is held by another poll than before is another
+    /// trouble: the one before is over.
+    fn known(&mut self, situation: &Situation, key: &Key, finding: &Finding) -> Option<Entry> {
+        let mut known = self.entries.remove(key)?;
+        let polls = known.finding.poll.as_ref().zip(finding.poll.as_ref());
+        let is_another = polls.is_some_and(|(before, now)| before.since != now.since);
+        if !(known.raised && is_another && fold::is_held_worker(key.0)) {
+            return Some(known);
+        }
+        if let Some(peak) = &mut known.peak {
+            peak.find_end(situation);
+        }
+        self.past.add(known.past_alert(), known.ended());
+        None
     }
 
     /// Removes the entries that are gone. Those that were raised are over.
@@ -274,6 +338,18 @@ impl Detector {
 }
 
 impl Entry {
+    /// Whether it is about a poll of a worker that began and ended then.
+    fn is_about(&self, (worker, ended): (u64, (u64, u64))) -> bool {
+        match &self.finding.poll {
+            Some(poll) => poll.is(worker, ended, self.last),
+            // All workers, or unknown code.
+            None => {
+                let is_held = fold::is_held_worker(self.finding.alert.pitfall);
+                is_held && ended.0 <= self.last && ended.1 > self.since
+            }
+        }
+    }
+
     /// The alert, with its texts in both tenses.
     fn alert(&self, now: u64) -> Alert {
         let mut alert = self.finding.alert.clone();

@@ -43,21 +43,34 @@ pub(super) struct Finding {
     pub(super) alert: Alert,
     /// The start is unknown; it counts from the first sighting.
     pub(super) undated: bool,
-    /// The poll in progress that the finding is about.
+    /// The poll that the finding is about.
     pub(super) poll: Option<OngoingPoll>,
+    /// End of that poll, if it has ended.
+    pub(super) until: Option<u64>,
     /// Tasks that stand still while nothing but that poll runs.
     pub(super) asleep: Vec<Sleeper>,
 }
 
-/// A poll in progress: what tells later when it ended.
+/// A poll: what tells later when it ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct OngoingPoll {
+    /// Number of the worker's thread.
+    pub(super) worker: u64,
     /// Start of the poll.
     pub(super) since: u64,
     /// Id of the task, and how many of its polls had started.
     pub(super) task: Option<(u64, u64)>,
     /// Path of the outermost proc, and the start of its poll.
     pub(super) root: Option<(String, u64)>,
+}
+
+impl OngoingPoll {
+    /// Whether it is a poll that has ended, given that it was in progress at the instant `seen`.
+    /// Root polls of one thread do not overlap; of an ended one the outermost call may be unknown.
+    pub(super) const fn is(&self, worker: u64, ended: (u64, u64), seen: u64) -> bool {
+        let (since, until) = ended;
+        self.worker == worker && since <= seen && until > self.since
+    }
 }
 
 impl Finding {
@@ -76,6 +89,7 @@ impl Finding {
             },
             undated: false,
             poll: None,
+            until: None,
             asleep: Vec::new(),
         }
     }
@@ -168,6 +182,15 @@ impl Finding {
             self.alert.at.clone_from(&before.alert.at);
             self.alert.why.clone_from(&before.alert.why);
             self.alert.fixes.clone_from(&before.alert.fixes);
+        }
+    }
+
+    /// Keeps the await point of an earlier finding about the same poll, if this one has none.
+    pub(super) fn keep_point(&mut self, before: &Self) {
+        let (at, before) = (&mut self.alert.at, &before.alert.at);
+        let is_known = |at: &Option<Point>| at.as_ref().is_some_and(|at| at.place.is_some());
+        if is_known(before) && !is_known(at) {
+            at.clone_from(before);
         }
     }
 

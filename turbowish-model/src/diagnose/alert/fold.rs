@@ -28,7 +28,8 @@ pub(super) const fn is_cause(pitfall: Pitfall) -> bool {
     is_cycle(pitfall) || is_held_worker(pitfall) || says_more
 }
 
-const fn is_held_worker(pitfall: Pitfall) -> bool {
+/// Whether a worker is held by a poll.
+pub(super) const fn is_held_worker(pitfall: Pitfall) -> bool {
     matches!(pitfall, Pitfall::BlockedWorker | Pitfall::NeverYields)
 }
 

@@ -4,9 +4,9 @@
 mod counts;
 mod growth;
 mod preempted;
-mod processor;
 mod run_delay;
 mod timers;
+mod worker_times;
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -15,11 +15,11 @@ pub(super) use self::counts::TaskCounts;
 use self::counts::{ProcCounts, Rolling};
 pub(super) use self::growth::{Grown, TaskGrowth};
 use self::preempted::Preempted;
-pub(super) use self::processor::ProcessorTime;
-use self::processor::ProcessorTimes;
 use self::run_delay::RunDelays;
 use self::timers::LateTimers;
 pub(super) use self::timers::LatestTimer;
+use self::worker_times::WorkerTimes;
+pub(super) use self::worker_times::{ProcessorTime, Span};
 use super::asleep::{Sleeper, remembered};
 use super::finding::leaves;
 use super::limits::{Limit, Limits};
@@ -47,7 +47,7 @@ pub(super) struct Memory {
     pub(super) orders: Orders,
     pub(super) run_delays: RunDelays,
     preempted: Preempted,
-    pub(super) processor: ProcessorTimes,
+    pub(super) times: WorkerTimes,
     pub(super) timers: LateTimers,
     /// Tasks that wait while a long poll is in progress.
     pub(super) asleep: Vec<Sleeper>,
@@ -69,8 +69,6 @@ struct TaskPace {
 struct ProcPace {
     long: Rolling<ProcCounts>,
     last: ProcCounts,
-    /// Longest of the recent polls, at the last situation.
-    longest_ns: u64,
     /// Interrupted futures by await point, in `select!` and in `timeout`, at the last situation.
     cuts: Map<(u32, u32), (u64, u64)>,
 }
@@ -175,11 +173,6 @@ impl Memory {
         ProcCounts::of(proc, self.preempted.polls(&proc.path))
     }
 
-    /// Longest of the recent polls of a proc, at the last situation.
-    pub(super) fn longest(&self, proc: &Proc) -> u64 {
-        self.procs.get(&proc.path).map_or(0, |pace| pace.longest_ns)
-    }
-
     /// Interrupted futures at an await point, at the last situation: in `select!`, in `timeout`.
     pub(super) fn cuts(&self, proc: &Proc, at: (u32, u32)) -> (u64, u64) {
         let pace = self.procs.get(&proc.path);
@@ -206,7 +199,7 @@ impl Memory {
     /// rules.
     pub(super) fn count_preempted(&mut self, situation: &Situation, limits: &Limits) {
         let limit = limits.get(Limit::LongPollWarn);
-        self.preempted.count(situation, &self.run_delays, limit);
+        self.preempted.count(situation, &self.times, limit);
     }
 
     /// Records a situation as the last one.
@@ -224,7 +217,7 @@ impl Memory {
         self.record_resources(situation, limits);
         self.orders.record(situation);
         self.run_delays.record(situation, window);
-        self.processor.record(situation);
+        self.times.record(situation);
         self.asleep = remembered(situation, &self.asleep);
     }
 
@@ -267,7 +260,6 @@ impl Memory {
             let first = || ProcPace {
                 long: Rolling::new(situation.now, ProcCounts::default()),
                 last: ProcCounts::default(),
-                longest_ns: 0,
                 cuts: Map::new(),
             };
             if !self.procs.contains_key(&proc.path) {
@@ -278,7 +270,6 @@ impl Memory {
             };
             pace.long.record(situation.now, LONG * window, counts);
             pace.last = counts;
-            pace.longest_ns = proc.longest_ns;
             for site in &proc.sites {
                 let cuts = (
                     site.cut_in_select.unwrap_or(0),

@@ -5,8 +5,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::asleep;
-use super::finding::{Finding, OngoingPoll, Scan};
-use super::limits::Limit;
+use super::finding::{Finding, OngoingPoll};
 use super::tense;
 use super::words::time;
 use crate::diagnose::situation::Situation;
@@ -45,8 +44,8 @@ struct PastAlert {
 }
 
 /// What alerts have in common that are one entry: the pitfall at a place, whichever task or worker
-/// it was.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// it was. Of a poll the place may be unknown.
+#[derive(Clone, Debug)]
 struct Sameness {
     pitfall: Pitfall,
     at: Option<Point>,
@@ -70,6 +69,16 @@ impl Sameness {
             at,
         }
     }
+
+    fn is(&self, other: &Self) -> bool {
+        let place = |at: &Option<Point>| at.as_ref().and_then(|at| at.place.clone());
+        let proc = |at: &Option<Point>| at.as_ref().map(|at| at.proc.clone());
+        let places = place(&self.at).zip(place(&other.at));
+        self.pitfall == other.pitfall
+            && self.parties == other.parties
+            && proc(&self.at) == proc(&other.at)
+            && places.is_none_or(|(one, other)| one == other)
+    }
 }
 
 impl Past {
@@ -90,7 +99,7 @@ impl Past {
         let known = self
             .entries
             .iter_mut()
-            .find(|entry| entry.sameness == sameness);
+            .find(|entry| entry.sameness.is(&sameness));
         let Some(known) = known else {
             self.entries.push(PastAlert {
                 sameness,
@@ -104,8 +113,10 @@ impl Past {
         let mut recent = core::mem::take(&mut known.alert.recent);
         recent.append(&mut alert.recent);
         forget_first(&mut recent);
-        if alert.severity <= known.alert.severity {
-            known.alert = alert;
+        // One that no scan saw says less.
+        let rank = |alert: &Alert| (alert.severity, alert.behind_unknown);
+        if rank(&alert) <= rank(&known.alert) {
+            (known.alert, known.sameness) = (alert, sameness);
         }
         known.last = known.last.max(ended);
         (known.alert.times, known.alert.last_unix_ns) = (times, last_unix_ns);
@@ -150,7 +161,7 @@ impl Past {
     fn again(&self, active: &Alert) -> Option<&PastAlert> {
         let sameness = Sameness::of(active);
         let mut entries = self.entries.iter();
-        let same = entries.find(|entry| entry.sameness == sameness)?;
+        let same = entries.find(|entry| entry.sameness.is(&sameness))?;
         (active.severity <= same.alert.severity).then_some(same)
     }
 
@@ -158,8 +169,8 @@ impl Past {
     pub(super) fn alerts(&self, active: &[Alert]) -> Vec<Alert> {
         let again = active.iter().filter_map(|alert| self.again(alert));
         let again: Vec<&Sameness> = again.map(|entry| &entry.sameness).collect();
-        let entries = self.entries.iter();
-        let entries = entries.filter(|entry| !again.contains(&&entry.sameness));
+        let is_again = |entry: &PastAlert| again.iter().any(|same| same.is(&entry.sameness));
+        let entries = self.entries.iter().filter(|entry| !is_again(entry));
         let mut alerts: Vec<Alert> = entries.map(|entry| entry.alert.clone()).collect();
         sorting::by_key(&mut alerts, worst_first);
         alerts
@@ -187,6 +198,21 @@ fn bound(alert: &mut Alert) {
     let more = alert.behind.tasks.len().saturating_sub(NAMED) as u64;
     alert.behind.tasks.truncate(NAMED);
     alert.behind.unlisted = alert.behind.unlisted.saturating_add(more);
+}
+
+/// An alert about a poll that no scan saw, with its whole length.
+pub(super) fn of_unseen(finding: &Finding, until: u64, situation: &Situation) -> Alert {
+    let peak = Peak {
+        ended: Some(until),
+        ..Peak::new(finding, until)
+    };
+    let since = finding.alert.since;
+    Alert {
+        title: peak.title(),
+        held_ns: until.saturating_sub(since),
+        began_unix_ns: wall_clock(situation, since),
+        ..peak.finding.alert
+    }
 }
 
 /// A raised alert at its worst: the most severe sighting; of polls in progress the longest, else
@@ -278,11 +304,19 @@ fn is_open(situation: &Situation, poll: &OngoingPoll) -> bool {
     open.any(|open| open.since == poll.since && open.task == task)
 }
 
-/// When a poll ended that was in progress at `seen`: its task waits since then, or its outermost
-/// proc has a finished poll of a length that fits.
+/// When a poll ended that was in progress at `seen`: its worker tells, its task waits since then, or
+/// its outermost proc has a finished poll of a length that fits.
 fn ended(situation: &Situation, poll: &OngoingPoll, seen: u64) -> Option<u64> {
     if is_open(situation, poll) {
         return None;
+    }
+    let of_worker = situation.workers.iter().flat_map(|worker| {
+        let ended = worker.ended_polls.iter();
+        ended.map(move |ended| (worker.id, (ended.since, ended.until)))
+    });
+    let mut of_worker = of_worker.filter(|&(worker, ended)| poll.is(worker, ended, seen));
+    if let Some((_, (_, until))) = of_worker.next() {
+        return Some(until.max(seen));
     }
     if let Some((id, polls)) = poll.task {
         let mut tasks = situation.tasks.iter();
@@ -298,46 +332,6 @@ fn ended(situation: &Situation, poll: &OngoingPoll, seen: u64) -> Option<u64> {
     let proc = situation.procs.iter().find(|proc| proc.path == *root)?;
     let end = began.saturating_add(proc.longest_ns);
     (seen..=situation.now).contains(&end).then_some(end)
-}
-
-/// Polls longer than a worker may be blocked that ended since the last scan, and of which no alert
-/// was in progress there.
-pub(super) fn unseen(scan: &Scan<'_>) -> Vec<Alert> {
-    let limit = scan.limit(Limit::BlockedWorker);
-    let procs = scan.situation.procs.iter().filter(|proc| {
-        let longest = proc.longest_ns;
-        // The innermost proc counts it as slow.
-        longest >= limit
-            && longest > scan.memory.longest(proc)
-            && scan.memory.proc_recently(proc).slow > 0
-            && !is_run_delay(scan, longest)
-    });
-    procs
-        .map(|proc| {
-            let title = alloc::format!("long poll {}: {}", time(proc.longest_ns), proc.path);
-            let since = scan.now().saturating_sub(proc.longest_ns);
-            let finding = Finding::new(Pitfall::LongPoll, since)
-                .of_proc(&proc.path)
-                .at(&proc.path, None)
-                .titled(title)
-                .summed("a poll took too long, between two looks")
-                .explained(&[("code", &proc.path)]);
-            Alert {
-                severity: Severity::Alert,
-                held_ns: proc.longest_ns,
-                began_unix_ns: wall_clock(scan.situation, since),
-                ..finding.alert
-            }
-        })
-        .collect()
-}
-
-/// Whether a poll of this length may be due to the machine, which did not run the thread.
-fn is_run_delay(scan: &Scan<'_>, length: u64) -> bool {
-    scan.situation.workers.iter().any(|worker| {
-        let delay = scan.memory.run_delays.long(worker, scan.now());
-        delay.is_some_and(|(_, delay)| delay > length / 2)
-    })
 }
 
 /// An instant on the wall clock; 0 if it is unknown.

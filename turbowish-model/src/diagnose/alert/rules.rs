@@ -8,6 +8,7 @@ pub(super) mod channels;
 pub(super) mod crowded;
 pub(super) mod deadlock;
 pub(super) mod doing;
+pub(super) mod ended_polls;
 pub(super) mod futurelock;
 pub(super) mod futures;
 pub(super) mod leaks;

@@ -48,7 +48,7 @@ static COLUMNS: [Column<Alert>; 14] = [
     Heading::new("behind", "BEHIND", Count)
         .width(6)
         .rank(0)
-        .meaning("tasks that wait because of it; ? if nothing else was polled")
+        .meaning("tasks that wait because of it; ? if that is unknown")
         .fields(&["behind", "behind_count"])
         .read(|row, _| behind(row)),
     Heading::new("ended", "ENDED", Duration)
@@ -124,7 +124,7 @@ fn who(row: &Alert) -> Value<'_> {
 /// If nothing was polled, no task could be woken: how many wait is unknown.
 fn behind(row: &Alert) -> Value<'_> {
     match row.behind_count() {
-        0 if row.unpolled_ns > 0 => Value::Unknown,
+        0 if row.unpolled_ns > 0 || row.behind_unknown => Value::Unknown,
         count => Value::Count(count),
     }
 }
@@ -136,6 +136,11 @@ const fn sure(row: &Alert) -> &'static str {
 fn place(row: &Alert) -> Option<&AwaitPlace> {
     row.at.as_ref()?.place.as_ref()
 }
+
+/// Bits of an instant of the process's clock: nine years in nanoseconds.
+const SINCE_BITS: u32 = 58;
+const SINCE_MAX: u64 = (1 << SINCE_BITS) - 1;
+const _: () = assert!(Pitfall::ALL.len() <= 1 << (u64::BITS - SINCE_BITS));
 
 impl Row for Alert {
     const OWN_ORDER: &'static str = "worst";
@@ -163,12 +168,13 @@ impl Row for Alert {
         ("", self.pitfall as u64)
     }
 
-    /// By severity; of one severity the active alerts, longest first, then those that are over, the
-    /// one that ended last first.
+    /// By severity; of one severity the active alerts, by pitfall and then the longest first; then
+    /// those that are over, the one that ended last first.
     fn worst(&self) -> (u8, u64) {
         let class = 2 * self.severity as u8;
+        let pitfall = (self.pitfall as u64) << SINCE_BITS;
         match self.last_unix_ns.or(self.ended_unix_ns) {
-            None => (class, u64::MAX - self.since),
+            None => (class, u64::MAX - (pitfall | self.since.min(SINCE_MAX))),
             Some(last) => (class + 1, last),
         }
     }

@@ -272,7 +272,8 @@ impl Row for ResourceRow {
         (&self.name, self.id)
     }
 
-    /// Blocked waiters first, then resources at which something is awaited, then by fill.
+    /// Blocked waiters first, then resources at which something is awaited, then by the longest wait
+    /// that was served, then by fill.
     fn worst(&self) -> (u8, u64) {
         let held_up = self.waiters.iter().filter(|waiter| waiter.role.holds_up());
         if let Some(longest) = held_up.map(|waiter| waiter.since_ns).max() {
@@ -281,8 +282,11 @@ impl Row for ResourceRow {
         if let Some(longest) = oldest(self) {
             return (1, longest);
         }
+        if let Some(longest) = &self.longest_wait {
+            return (2, longest.took_ns);
+        }
         let share = |(level, all): (u64, Option<u64>)| units::ppb(level, all?).into();
-        (2, self.fill().and_then(share).unwrap_or(0))
+        (3, self.fill().and_then(share).unwrap_or(0))
     }
 
     fn party(&self) -> Option<(PartyKind, u64, &str)> {

@@ -24,6 +24,15 @@ impl AlertNews {
         }
     }
 
+    /// Adds alerts that were over before any scan saw them.
+    pub(super) fn told_late(&mut self, alerts: &[Alert]) {
+        for alert in alerts {
+            let text = format!("{}: {}", alert.severity.word(), alert.title);
+            self.add(text, Some(alert.severity));
+            self.add(format!("over: {}", alert.title), None);
+        }
+    }
+
     fn add(&mut self, text: String, raised: Option<Severity>) {
         if self.0.len() < KEPT {
             self.0.push(News {

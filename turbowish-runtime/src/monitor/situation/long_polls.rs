@@ -29,6 +29,7 @@ impl SeenLongPolls {
             return;
         }
         let limit = bucket_of(stage.ticks(stage.long_ns));
+        let held = bucket_of(stage.ticks(stage.held_ns));
         let mut now: Map<(u64, u32, u16), u64> = Map::new();
         for thread in stage.threads.iter().filter(|thread| thread.polls) {
             let index = u64::from(thread.index);
@@ -36,7 +37,9 @@ impl SeenLongPolls {
                 .ledger
                 .ledger
                 .polls_above(limit, &mut |proc, bucket, polls| {
-                    *now.entry((index, proc, bucket)).or_default() += polls;
+                    if usize::from(bucket) < held {
+                        *now.entry((index, proc, bucket)).or_default() += polls;
+                    }
                 });
         }
         for (key, polls) in &now {

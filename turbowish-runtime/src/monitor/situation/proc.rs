@@ -105,9 +105,11 @@ impl SituationBuilder<'_> {
         let running = &stats.populations[Population::PollRunning as usize];
         // A bucket counts if all of it is above the limit.
         let limit = bucket_of(self.assembly.scale.ticks(self.long_ns));
+        // Each longer one is an alert of its own.
+        let held = bucket_of(self.assembly.scale.ticks(self.held_ns));
         let slow = running
             .iter()
-            .filter(|&(bucket, _)| usize::from(bucket) > limit);
+            .filter(|&(bucket, _)| (limit + 1..held).contains(&usize::from(bucket)));
         in_polls(stats, slow.map(|(_, count)| count).sum())
     }
 

@@ -9,7 +9,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::run_delay::RunDelays;
+use super::worker_times::WorkerTimes;
 use crate::diagnose::situation::{LongPolls, Situation};
 use crate::ordered::Map;
 use crate::sorting;
@@ -24,14 +24,14 @@ impl Preempted {
     }
 
     /// Adds those that ended since the last situation. `limit`: length of a long poll.
-    pub(super) fn count(&mut self, situation: &Situation, delays: &RunDelays, limit: u64) {
+    pub(super) fn count(&mut self, situation: &Situation, times: &WorkerTimes, limit: u64) {
         for worker in &situation.workers {
             if worker.long_polls.is_empty() {
                 continue;
             }
             let mut polls: Vec<&LongPolls> = worker.long_polls.iter().collect();
             sorting::by_key(&mut polls, |polls| (polls.least_ns, polls.proc.clone()));
-            let mut delay = delays.since_last(worker);
+            let mut delay = times.run_delay_since_last(worker);
             for polls in polls {
                 let over = polls.least_ns.saturating_sub(limit).max(1);
                 let explained = polls.polls.min(delay / over);
@@ -52,7 +52,7 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use super::{LongPolls, Preempted, RunDelays, Situation};
+    use super::{LongPolls, Preempted, Situation, WorkerTimes};
     use crate::diagnose::situation::WorkerThread;
 
     const LIMIT: u64 = 10_000;
@@ -71,10 +71,10 @@ mod tests {
     }
 
     fn preempted(delay: Option<u64>, polls: Vec<LongPolls>) -> Preempted {
-        let (mut preempted, mut delays) = (Preempted::default(), RunDelays::default());
-        delays.record(&situation(0, Some(7), Vec::new()), LIMIT);
+        let (mut preempted, mut times) = (Preempted::default(), WorkerTimes::default());
+        times.record(&situation(0, Some(7), Vec::new()));
         let delay = delay.map(|delay| 7 + delay);
-        preempted.count(&situation(1, delay, polls), &delays, LIMIT);
+        preempted.count(&situation(1, delay, polls), &times, LIMIT);
         preempted
     }
 

@@ -25,7 +25,7 @@ pub(super) enum Doing {
 
 impl Doing {
     /// Time counts as the one or the other if at least this part of it is.
-    const MOST_PERCENT: u64 = 80;
+    pub(super) const MOST_PERCENT: u64 = 80;
 
     /// `run_delay`: the part of that time in which the machine did not run the thread. `sleeps`:
     /// the thread sleeps now. If it does not, it may also have waited for a processor all the time.

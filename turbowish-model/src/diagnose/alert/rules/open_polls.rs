@@ -8,7 +8,7 @@ use crate::account::resource::Role;
 use crate::diagnose::alert::asleep;
 use crate::diagnose::alert::finding::{Finding, OngoingPoll, Scan, Subject, task_party};
 use crate::diagnose::alert::limits::Limit;
-use crate::diagnose::alert::memory::ProcessorTime;
+use crate::diagnose::alert::memory::{ProcessorTime, Span};
 use crate::diagnose::alert::quantity::is_part;
 use crate::diagnose::alert::rules::doing::{self, Doing};
 use crate::diagnose::alert::rules::machine;
@@ -53,22 +53,25 @@ pub(in crate::diagnose::alert) const BLOCKED_WORKER: PitfallRule = PitfallRule {
 };
 
 /// What is most of a time.
-const MOST_PERCENT: u64 = 50;
+pub(super) const MOST_PERCENT: u64 = 50;
 
-/// A root poll in progress.
-struct Open<'a> {
-    worker: &'a WorkerThread,
-    poll: &'a OpenPoll,
-    task: Option<&'a Task>,
+/// A root poll, in progress or ended.
+pub(super) struct Open<'a> {
+    pub(super) worker: &'a WorkerThread,
+    pub(super) poll: &'a OpenPoll,
+    pub(super) task: Option<&'a Task>,
     /// Path of the innermost proc.
-    proc: &'a str,
-    age: u64,
+    pub(super) proc: &'a str,
+    /// Its length so far.
+    pub(super) age: u64,
     /// Part of the poll's age in which the machine did not run the thread, as far as measured.
-    run_delay: u64,
+    pub(super) run_delay: u64,
     /// The age without all run delay that it may have: the poll is this long in any case.
-    own: u64,
+    pub(super) own: u64,
     /// Time on the processor, if it is known for most of the poll's age.
-    on_processor: Option<ProcessorTime>,
+    pub(super) on_processor: Option<ProcessorTime>,
+    /// What the thread does, as far as its time on the processor tells.
+    pub(super) doing: Doing,
 }
 
 impl Open<'_> {
@@ -79,16 +82,14 @@ impl Open<'_> {
         self.run_delay > rest && rest < limit
     }
 
-    /// Whether the poll is over a limit, be it by itself or because of the machine.
-    fn is_over(&self, limit: u64) -> bool {
-        self.own >= limit || self.age >= limit && self.is_run_delay(limit)
+    /// Whether most of the poll is certainly not run delay.
+    fn is_own(&self) -> bool {
+        is_part(self.own, self.age, MOST_PERCENT)
     }
 
-    /// What the thread does, as far as its time on the processor tells.
-    fn doing(&self) -> Doing {
-        let sleeps = self.worker.sleeps;
-        let of = |on| Doing::of(on, self.run_delay, sleeps);
-        self.on_processor.map_or(Doing::Something, of)
+    /// Whether the poll is over a limit, be it by itself or because of the machine.
+    pub(super) fn is_over(&self, limit: u64) -> bool {
+        self.own >= limit || self.age >= limit && (self.is_own() || self.is_run_delay(limit))
     }
 
     /// `The kernel did not run w0 for 412ms+ of this poll`, if that is at least a tenth of
@@ -109,17 +110,27 @@ fn open<'a>(scan: &Scan<'a>, worker: &'a WorkerThread) -> Option<Open<'a>> {
     let poll = worker.poll.as_ref()?;
     let task = scan.task(poll.task);
     let root = task.map_or("a task without the attribute", |task| &task.root);
-    let age = scan.age(poll.since);
-    let on_processor = scan.memory.processor.in_poll(worker, scan.now());
+    let span = Span {
+        since: poll.since,
+        until: scan.now(),
+        is_open: true,
+    };
+    let (times, now) = (&scan.memory.times, scan.now());
+    let age = span.length();
+    let on_processor = times.processor_within(worker, now, span);
+    let on_processor = on_processor.filter(|on| is_part(on.of_ns, age, MOST_PERCENT));
+    let run_delay = times.run_delay_within(worker, now, span);
+    let doing = |on| Doing::of(on, run_delay, worker.sleeps);
     Some(Open {
         worker,
         poll,
         task,
         proc: poll.stack.last().map_or(root, |(proc, _)| proc),
         age,
-        own: age.saturating_sub(scan.memory.run_delays.at_most_in_poll(worker, scan.now())),
-        run_delay: scan.memory.run_delays.in_poll(worker, scan.now()),
-        on_processor: on_processor.filter(|on| is_part(on.of_ns, age, MOST_PERCENT)),
+        own: age.saturating_sub(times.run_delay_at_most(worker, now, span)),
+        run_delay,
+        on_processor,
+        doing: on_processor.map_or(Doing::Something, doing),
     })
 }
 
@@ -139,7 +150,7 @@ pub(in crate::diagnose::alert) fn open_polls(scan: &Scan<'_>, found: &mut Vec<Fi
     for open in &open {
         let first = open.task.is_some_and(|task| task.polls == 1);
         let never = scan.limit(Limit::NeverYields);
-        if first && !all && open.own >= never {
+        if first && !all && open.is_over(never) && !open.is_run_delay(never) {
             let finding = open.task.map(|task| never_yields(open, task, never));
             found.extend(finding.map(|finding| behind(finding, scan, open)));
         } else if (!first || open.is_run_delay(never)) && !all && open.is_over(blocked) {
@@ -153,7 +164,7 @@ pub(in crate::diagnose::alert) fn open_polls(scan: &Scan<'_>, found: &mut Vec<Fi
             .before
             .is_some_and(|before| open.poll.since <= before);
         if twice && open.own >= long {
-            found.push(long_poll_now(open, long));
+            found.push(long_poll(open, long));
         }
     }
     let stopped = scan
@@ -289,7 +300,7 @@ fn unpolled(scan: &Scan<'_>, open: &Open<'_>) -> u64 {
     }
 }
 
-fn long_poll_now(open: &Open<'_>, limit: u64) -> Finding {
+fn long_poll(open: &Open<'_>, limit: u64) -> Finding {
     let title = format!("long poll {}+: {}", time(open.age), open.proc);
     let mut finding = Finding::new(Pitfall::LongPoll, open.poll.since).of_proc(open.proc);
     finding.alert.severity = Severity::Alert;
@@ -300,7 +311,7 @@ fn long_poll_now(open: &Open<'_>, limit: u64) -> Finding {
         .at(open.proc, open.poll.passed.as_ref())
         .titled(title)
         .summed("a poll [has not returned|took too long]")
-        .explained(&[(open.doing().name(), open.proc)]);
+        .explained(&[(open.doing.name(), open.proc)]);
     with_times(in_poll(finding, open), open, limit)
 }
 
@@ -318,11 +329,11 @@ fn never_yields(open: &Open<'_>, task: &Task, limit: u64) -> Finding {
         .summed(
             "[a task has not returned from its first poll|the first poll of a task took too long]",
         )
-        .explained(&[("task", &task.name), (open.doing().name(), open.proc)]);
+        .explained(&[("task", &task.name), (open.doing.name(), open.proc)]);
     with_times(in_poll(finding, open), open, limit)
 }
 
-fn blocked_worker(open: &Open<'_>, limit: u64) -> Finding {
+pub(super) fn blocked_worker(open: &Open<'_>, limit: u64) -> Finding {
     let worker = &open.worker.name;
     let title = if open.is_run_delay(limit) {
         format!(
@@ -354,7 +365,7 @@ fn blocked_worker(open: &Open<'_>, limit: u64) -> Finding {
         || String::from(open.proc),
         |place| format!("between {} and the next await", words::place(Some(place))),
     );
-    values.push((open.doing().name(), &code));
+    values.push((open.doing.name(), &code));
     let finding = finding
         .at(open.proc, open.poll.passed.as_ref())
         .titled(title)
@@ -366,6 +377,7 @@ fn blocked_worker(open: &Open<'_>, limit: u64) -> Finding {
 /// Notes which poll it is, so that its end is found.
 fn in_poll(mut finding: Finding, open: &Open<'_>) -> Finding {
     finding.poll = Some(OngoingPoll {
+        worker: open.worker.id,
         since: open.poll.since,
         task: open.task.map(|task| (task.id, task.polls)),
         root: open.poll.stack.first().cloned(),
@@ -380,7 +392,7 @@ fn with_times(mut finding: Finding, open: &Open<'_>, limit: u64) -> Finding {
         let alert = &mut finding.alert;
         (alert.on_cpu_ns, alert.on_cpu_of_ns) = (Some(on.ns), on.of_ns);
         if !open.is_run_delay(limit) {
-            let told = open.doing().told(&open.worker.name, on);
+            let told = open.doing.told(&open.worker.name, on);
             alert.why.push_str(&told);
         }
     }
@@ -418,7 +430,7 @@ fn all_blocked(scan: &Scan<'_>, open: &[Open<'_>], limit: u64) -> Finding {
         open.len(),
         worst.proc
     );
-    let values = [("worker", "no worker"), (worst.doing().name(), worst.proc)];
+    let values = [("worker", "no worker"), (worst.doing.name(), worst.proc)];
     let mut finding = finding
         .at(worst.proc, worst.poll.passed.as_ref())
         .titled(title)

@@ -1,0 +1,168 @@
+//! Looks at the workers between two scans. A scan reads the tasks and takes its share of a core, so
+//! with many tasks the scans are seconds apart; a look reads the workers alone.
+//!
+//! A look tells whether a scan is due at once, because a poll has just become too long. It also
+//! keeps the times of the workers, and the long polls that have ended, for the next scan.
+
+use turbowish_model::account::time::Scale;
+use turbowish_model::collect::read::LongPollReading;
+use turbowish_model::diagnose::situation::WorkerLook;
+use turbowish_model::ordered::Map;
+use turbowish_model::sorting;
+
+use crate::hot::clock;
+use crate::monitor::collector::ThreadNow;
+use crate::os_thread;
+
+/// What the looks since the last scan have seen.
+#[derive(Debug, Default)]
+pub(in crate::monitor) struct WorkerLooks {
+    workers: Map<u32, LookedAt>,
+    /// Instant of the last scan, in ticks.
+    scanned: u64,
+}
+
+/// One thread.
+#[derive(Debug, Default)]
+pub(in crate::monitor) struct LookedAt {
+    /// Its times, at most [`KEPT`] readings.
+    pub(in crate::monitor) times: Vec<WorkerLook>,
+    /// Root polls that have ended, oldest first, at most [`KEPT`].
+    pub(in crate::monitor) ended: Vec<EndedRoot>,
+    /// Long polls of calls whose root poll has not ended yet, as far as is known; at most [`KEPT`].
+    within: Vec<LongPollReading>,
+    /// End of the last long poll that was seen, and last event, in ticks.
+    seen: u64,
+    latest: u64,
+}
+
+/// A long root poll that has ended.
+#[derive(Debug, PartialEq, Eq)]
+pub(in crate::monitor) struct EndedRoot {
+    /// Start and end, in ticks.
+    pub(in crate::monitor) since: u64,
+    pub(in crate::monitor) until: u64,
+    /// Id of the task.
+    pub(in crate::monitor) task: u64,
+    /// The innermost of its calls whose poll was long, too.
+    pub(in crate::monitor) innermost: LongPollReading,
+}
+
+/// Of a poll that takes this long, in nanoseconds, the kernel is asked whether its thread sleeps.
+const LONG_NS: u64 = 50_000_000;
+
+/// More readings than there are ticks between two scans.
+const KEPT: usize = 64;
+
+impl WorkerLooks {
+    /// Looks at the workers. `limit`: length of a long poll, in ticks.
+    pub(super) fn look(&mut self, threads: &[ThreadNow], scale: Scale, limit: u64) {
+        let mut known = std::mem::take(&mut self.workers);
+        for thread in threads.iter().filter(|thread| thread.polls) {
+            let mut worker = known.remove(&thread.index).unwrap_or_default();
+            worker.look(thread, scale, limit);
+            self.workers.insert(thread.index, worker);
+        }
+    }
+
+    /// Whether a poll has become long since the last scan, or such a poll has ended. `now` is the
+    /// instant at which the threads were read, and `limit` the length of a long poll, in ticks.
+    pub(super) fn is_urgent(&self, threads: &[ThreadNow], now: u64, limit: u64) -> bool {
+        let is_news = |since: u64| (self.scanned..now).contains(&since.saturating_add(limit));
+        let mut polls = threads.iter().filter_map(|thread| {
+            let is_root = thread.polls && thread.open.iter().any(|poll| poll.root);
+            thread.open.first().filter(|_| is_root)
+        });
+        polls.any(|poll| is_news(poll.start))
+            || self.workers.values().any(|worker| !worker.ended.is_empty())
+    }
+
+    /// What was seen of a thread.
+    pub(in crate::monitor) fn of(&self, thread: u32) -> Option<&LookedAt> {
+        self.workers.get(&thread)
+    }
+
+    /// A scan at the instant `now` has told what was seen up to then.
+    pub(super) fn scanned(&mut self, now: u64) {
+        self.scanned = now;
+        for worker in self.workers.values_mut() {
+            worker.times.clear();
+            worker.ended.retain(|poll| poll.until > now);
+        }
+    }
+}
+
+impl LookedAt {
+    fn look(&mut self, thread: &ThreadNow, scale: Scale, limit: u64) {
+        // Of a thread to which nothing has happened, the last reading is as good.
+        if !thread.open.is_empty() || thread.latest != self.latest {
+            self.read_times(thread, scale);
+        }
+        self.latest = thread.latest;
+        let seen = self.seen;
+        let within = &mut self.within;
+        let mut last = seen;
+        let mut relax = std::thread::yield_now;
+        let ledger = &thread.ledger.ledger;
+        ledger.long_polls(limit, &mut relax, &mut |long| {
+            last = last.max(long.poll.end);
+            if long.poll.end > seen {
+                within.push(long);
+            }
+        });
+        self.seen = last;
+        let open = thread.open.first().map(|poll| poll.start);
+        self.ended.extend(ended(within, open));
+        let more = self.ended.len().saturating_sub(KEPT);
+        self.ended.drain(..more);
+        // A nested executor may stay in one poll of the outer one.
+        let more = self.within.len().saturating_sub(KEPT);
+        self.within.drain(..more);
+    }
+
+    fn read_times(&mut self, thread: &ThreadNow, scale: Scale) {
+        let from = clock::ticks();
+        let since = thread.open.first().map_or(from, |poll| poll.start);
+        let is_long = scale.ns(from.saturating_sub(since)) >= LONG_NS;
+        let times = thread.os_id.and_then(os_thread::times);
+        if self.times.len() == KEPT {
+            self.times.remove(0);
+        }
+        self.times.push(WorkerLook {
+            from: scale.ns(from),
+            to: scale.ns(clock::ticks()),
+            run_delay_ns: times.map(|(_, run_delay)| run_delay),
+            cpu_ns: times.map(|(cpu, _)| cpu),
+            sleeps: is_long && thread.os_id.is_some_and(os_thread::sleeps),
+        });
+    }
+}
+
+/// Takes the root polls that have ended: all but those within the one that began at `open`.
+fn ended(long: &mut Vec<LongPollReading>, open: Option<u64>) -> Vec<EndedRoot> {
+    let start = |long: &LongPollReading| long.poll.end.saturating_sub(long.poll.hold);
+    let is_over = |long: &LongPollReading| open.is_none_or(|open| start(long) < open);
+    let all = std::mem::take(long);
+    let (mut over, within): (Vec<_>, Vec<_>) = all.into_iter().partition(is_over);
+    *long = within;
+    // The outermost first; of equal ones, as in a span, the innermost last.
+    sorting::by_key(&mut over, |long| {
+        (start(long), u64::MAX - long.poll.hold, long.stack.len())
+    });
+    let mut ended: Vec<EndedRoot> = Vec::new();
+    for long in over {
+        match ended.last_mut().filter(|root| start(&long) < root.until) {
+            Some(root) => root.innermost = long,
+            None => ended.push(EndedRoot {
+                since: start(&long),
+                until: long.poll.end,
+                task: long.poll.task,
+                innermost: long,
+            }),
+        }
+    }
+    ended
+}
+
+#[cfg(test)]
+mod tests;

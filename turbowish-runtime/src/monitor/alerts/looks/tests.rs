@@ -1,0 +1,249 @@
+//! What the looks see of finished polls, and what the alerts tell with them.
+
+use std::cell::Cell;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+use std::time::{Duration, Instant};
+
+use turbowish_model::account::aggregate::LongestPoll;
+use turbowish_model::collect::read::LongPollReading;
+use turbowish_model::snapshot::alert::{Alert, PartyKind};
+use turbowish_model::snapshot::pitfall::Pitfall;
+
+use super::ended;
+use crate::monitor::Monitor;
+use crate::tests::stage::{advance, alone};
+
+/// A poll of a path that ends in this proc.
+fn long(since: u64, end: u64, task: u64, stack: &[u32]) -> LongPollReading {
+    LongPollReading {
+        poll: LongestPoll {
+            hold: end - since,
+            end,
+            task,
+            ..LongestPoll::default()
+        },
+        stack: stack.to_vec(),
+    }
+}
+
+/// Start, end, task and innermost stack of a root poll.
+type Told<'a> = (u64, u64, u64, &'a [u32]);
+
+/// The root polls that have ended, and the number of polls that wait for the end of theirs.
+fn check(mut polls: Vec<LongPollReading>, open: Option<u64>, expected: &[Told<'_>], left: usize) {
+    let ended = ended(&mut polls, open);
+    let told = ended.iter().map(|root| {
+        let stack = &root.innermost.stack[..];
+        (root.since, root.until, root.task, stack)
+    });
+    assert_eq!(told.collect::<Vec<_>>(), expected);
+    assert_eq!(polls.len(), left);
+}
+
+#[test]
+fn polls_of_one_root_are_one() {
+    let nested = || {
+        vec![
+            long(12, 28, 7, &[1, 2, 3]),
+            long(10, 30, 7, &[1]),
+            long(11, 29, 7, &[1, 2]),
+        ]
+    };
+    check(nested(), None, &[(10, 30, 7, &[1, 2, 3])], 0);
+    // A span is one poll of all of its levels.
+    let span = vec![long(10, 30, 7, &[1, 2]), long(10, 30, 7, &[1])];
+    check(span, None, &[(10, 30, 7, &[1, 2])], 0);
+    // Another one of the same thread, and a task in the poll of another one.
+    let mut two = nested();
+    two.push(long(30, 45, 9, &[5]));
+    two.push(long(31, 44, 8, &[6]));
+    let second: Told<'_> = (30, 45, 9, &[6]);
+    check(two, Some(46), &[(10, 30, 7, &[1, 2, 3]), second], 0);
+}
+
+#[test]
+fn what_is_within_an_open_poll_waits_for_its_end() {
+    let polls = vec![long(5, 9, 7, &[1]), long(12, 28, 8, &[1, 2])];
+    check(polls, Some(11), &[(5, 9, 7, &[1])], 1);
+    // The poll that ended began before: the open one is the next.
+    let polls = vec![long(12, 28, 8, &[1])];
+    check(polls, Some(28), &[(12, 28, 8, &[1])], 0);
+}
+
+const MS: u64 = 1_000_000;
+
+thread_local! {
+    /// What the next poll of `stalls` does.
+    static WORK: Cell<Option<Box<dyn FnOnce()>>> = const { Cell::new(None) };
+}
+
+#[turbowish::instrument]
+async fn parked() {
+    std::future::pending::<()>().await;
+}
+
+/// Polls once: pending, with some work in it.
+#[turbowish::instrument]
+async fn works() {
+    loop {
+        pause().await;
+        if let Some(work) = WORK.take() {
+            work();
+        }
+    }
+}
+
+/// Pending, then ready, by turns.
+async fn pause() {
+    let mut is_first = true;
+    poll_fn(|_| match std::mem::take(&mut is_first) {
+        true => Poll::Pending,
+        false => Poll::Ready(()),
+    })
+    .await;
+}
+
+/// A program with very many tasks, whose scans are far apart.
+struct Crowded {
+    monitor: &'static Monitor,
+    worker: Pin<Box<dyn Future<Output = ()>>>,
+    _parked: Vec<Pin<Box<dyn Future<Output = ()>>>>,
+}
+
+impl Crowded {
+    fn new() -> Self {
+        const TASKS: usize = 6_000;
+        let monitor: &'static Monitor = Box::leak(Box::new(Monitor::new("test".into())));
+        monitor.arm();
+        let mut context = Context::from_waker(Waker::noop());
+        let mut tasks: Vec<Pin<Box<dyn Future<Output = ()>>>> = Vec::new();
+        for _ in 0..TASKS {
+            let mut task = Box::pin(parked());
+            assert!(task.as_mut().poll(&mut context).is_pending());
+            tasks.push(task);
+        }
+        let mut crowded = Self {
+            monitor,
+            worker: Box::pin(works()),
+            _parked: tasks,
+        };
+        crowded.works(|| ());
+        crowded.tick();
+        crowded.works(|| ());
+        crowded
+    }
+
+    /// A poll of the worker's task, with this work in it.
+    fn works(&mut self, work: impl FnOnce() + 'static) {
+        WORK.set(Some(Box::new(work)));
+        let mut context = Context::from_waker(Waker::noop());
+        assert!(self.worker.as_mut().poll(&mut context).is_pending());
+        advance(MS);
+    }
+
+    /// A tick 250 ms later. No scan is due, however long this test takes.
+    fn tick(&self) {
+        advance(250 * MS);
+        self.look();
+    }
+
+    fn look(&self) {
+        self.monitor.tick();
+        put_off(self.monitor);
+    }
+
+    /// Alerts about polls.
+    fn alerts(&self) -> Vec<Alert> {
+        let (mut alerts, _) = self.monitor.alerts();
+        alerts.retain(Alert::is_in_poll);
+        alerts
+    }
+
+    fn held_ms(&self) -> Vec<u64> {
+        let alerts = self.alerts();
+        let times = alerts.iter().flat_map(|alert| &alert.recent);
+        times.map(|time| time.held_ns / MS).collect()
+    }
+}
+
+/// No scan is due for an hour, but for an urgent one.
+fn put_off(monitor: &Monitor) {
+    let pace = &mut monitor.watch().pace;
+    pace.due = Some(Instant::now() + Duration::from_secs(3_600));
+    pace.urgent = None;
+}
+
+/// The stall is over at the next look. A scan that is not due for an hour is made at once.
+#[test]
+fn a_stall_between_two_looks_is_an_alert() {
+    let _alone = alone();
+    let mut crowded = Crowded::new();
+    crowded.works(|| advance(1_500 * MS));
+    crowded.tick();
+    let alerts = crowded.alerts();
+    let [alert] = &alerts[..] else {
+        panic!("{alerts:#?}");
+    };
+    assert_eq!(alert.pitfall, Pitfall::BlockedWorker);
+    assert_eq!((alert.held_ns / MS, alert.is_over()), (1_500, true));
+    assert!(alert.title.contains(" 1.50 s: "), "{}", alert.title);
+    let at = alert.at.as_ref().expect("where it was");
+    assert!(at.proc.ends_with("::works"), "{}", at.proc);
+    assert_eq!(at.place.as_ref().expect("an await point").expr, "pause()");
+    assert_eq!(alert.named(PartyKind::Worker).len(), 1);
+    let task = alert.named(PartyKind::Task);
+    assert!(task[0].starts_with("works-"), "{task:?}");
+    // Short ones are none, and every further one is told.
+    for stall in [900, 1_200, 300, 2_000, 960] {
+        crowded.works(move || advance(stall * MS));
+        crowded.tick();
+    }
+    assert_eq!(crowded.held_ms(), [1_500, 1_200, 2_000]);
+    crowded.monitor.disarm();
+}
+
+/// A look sees the poll when it is over the limit: a scan is made while it lasts, and another one
+/// when it has ended.
+#[test]
+fn a_stall_that_a_look_sees_is_an_alert_while_it_lasts() {
+    let _alone = alone();
+    let mut crowded = Crowded::new();
+    let monitor = crowded.monitor;
+    let titles = || -> Vec<String> {
+        let (alerts, _) = monitor.alerts();
+        let polls = alerts.into_iter().filter(Alert::is_in_poll);
+        polls.map(|alert| alert.title).collect()
+    };
+    let crowded_look = move || {
+        monitor.tick();
+        put_off(monitor);
+    };
+    crowded.works(move || {
+        for _ in 0..3 {
+            advance(250 * MS);
+            crowded_look();
+            assert_eq!(titles(), [""; 0]);
+        }
+        advance(260 * MS);
+        crowded_look();
+        let [title] = &titles()[..] else {
+            panic!("{:?}", titles());
+        };
+        assert!(title.starts_with("blocked worker "), "{title}");
+        assert!(title.contains(" 1.01 s+: "), "{title}");
+        advance(490 * MS);
+    });
+    crowded.tick();
+    // It is cleared a second after it was seen last.
+    advance(1_000 * MS);
+    crowded.monitor.watch().pace.due = None;
+    crowded.look();
+    assert_eq!(crowded.held_ms(), [1_500]);
+    let [title] = &crowded.alerts()[..] else {
+        panic!("{:#?}", crowded.alerts());
+    };
+    assert!(title.title.contains(" 1.50 s: "), "{}", title.title);
+    crowded.monitor.disarm();
+}
