@@ -139,7 +139,7 @@ fn what_is_not_in_the_format_is_refused_with_its_place() {
     );
     check(
         &event(r#"{"t":0,"k":"pol","id":1,"th":1}"#),
-        "vector v: event number 1: k: \"pol\" is not create, poll_start, poll_end, drop or wake",
+        "vector v: event number 1: k: \"pol\" is not create, poll_start, poll_end, drop, wake, await or unaccounted",
     );
     check(
         &event(r#"{"t":0,"k":"create","id":1,"th":1}"#),

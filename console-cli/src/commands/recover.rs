@@ -199,7 +199,8 @@ impl Whole {
         let polls = reader.polls().iter().map(|polls| polls.offset);
         let names = reader.name_offsets().iter().copied();
         let events = reader.events().iter().map(|events| events.offset);
-        let activity = polls.chain(events).chain(names);
+        let calls = reader.calls().iter().map(|calls| calls.offset);
+        let activity = polls.chain(events).chain(calls).chain(names);
         let mut offsets: Vec<u64> = states.chain(marks).chain(activity).collect();
         offsets.sort_unstable();
         let chunks = offsets

@@ -590,6 +590,31 @@ fn classes_of_events_change_while_a_process_runs() {
 }
 
 #[test]
+fn events_of_calls_are_recovered_after_kill_9() {
+    let host = Host::empty();
+    let environment = [("TURBOWISH_RECORD", "states,calls")];
+    let mut process = Recorded::start(host.path(), &environment);
+    let pid = process.pid().to_string();
+    let calls = |path: &Path| {
+        let reader = File::open(path)
+            .ok()
+            .and_then(|file| Reader::open(file).ok());
+        let has_state = |reader: &Reader<File>| !reader.states().is_empty();
+        reader
+            .filter(has_state)
+            .map_or(0, |reader| reader.calls().len())
+    };
+    let segment = &process.segments()[1];
+    until("events of calls", || calls(segment) > 1);
+    process.child.kill().unwrap();
+    process.child.wait().unwrap();
+    let left = calls(segment);
+    let out = host.path().join("x.tw");
+    host.stdout(&["recover", &pid, "-o", out.to_str().unwrap()]);
+    assert_eq!(calls(&out), left);
+}
+
+#[test]
 fn nothing_is_left_at_an_orderly_end_and_nothing_can_be_recovered() {
     let host = Host::empty();
     let process = Recorded::start(host.path(), &[]);

@@ -3,7 +3,8 @@
 //!
 //! The doors of single steps pass events on to tests only: a door gets a closure, so that an event
 //! that nobody takes is not even built. A recorder gets long waits and holds, and the program's own
-//! events, from the ring of the thread in which they end; polls have rings of their own.
+//! events, from the ring of the thread in which they end; polls have rings of their own, and events
+//! of calls logs.
 
 use std::sync::OnceLock;
 
@@ -28,7 +29,8 @@ fn emit(event: impl FnOnce() -> EventKind) {
     let _ = event;
 }
 
-/// Something happened to a call. Calls have no ids yet.
+/// Something happened to a call. Calls have a number only while their events are recorded: those go
+/// to the log of the thread.
 #[inline(always)]
 pub(crate) fn call(event: impl FnOnce() -> CallEvent) {
     emit(|| EventKind::Call {

@@ -125,7 +125,7 @@ pub(crate) fn arm() -> Option<u32> {
 /// Arms accounting, and lets the events of calls be recorded. Returns the epoch that begins, or
 /// `None` if it was armed.
 pub(crate) fn arm_recorded() -> Option<u32> {
-    change(false, |state| state + 2 | RECORDED).map(|[_, now]| now)
+    change(false, |state| (state + 2) | RECORDED).map(|[_, now]| now)
 }
 
 /// Disarms accounting. Returns the epoch that ends, or `None` if it was disarmed.

@@ -126,7 +126,7 @@ fn lost_call(call: u64, kind: &CallEvent, rest: &[Event]) -> Expected {
             });
             when(&[Rule::TaskOutlived, Rule::ReplyDiffers], is_root || asked)
         }
-        CallEvent::Wake => Nothing,
+        CallEvent::Wake | CallEvent::Await { .. } | CallEvent::Unaccounted => Nothing,
     }
 }
 
@@ -240,7 +240,10 @@ fn doubled(events: &[Event], at: usize) -> Expected {
             CallEvent::Create { .. } => OneOf(&[Rule::CallTwice]),
             CallEvent::PollStart { .. } => OneOf(&[Rule::OverlappingPoll]),
             CallEvent::PollEnd(_) => OneOf(&[Rule::OrphanEnd]),
-            CallEvent::Drop | CallEvent::Wake => Nothing,
+            CallEvent::Drop
+            | CallEvent::Wake
+            | CallEvent::Await { .. }
+            | CallEvent::Unaccounted => Nothing,
         },
         EventKind::Task { kind, .. } => match kind {
             TaskEvent::Begin { .. } => OneOf(&[Rule::TaskTwice]),

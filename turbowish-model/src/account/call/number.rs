@@ -18,7 +18,7 @@ const _: () =
 const FLAGS: u32 = (1 << FLAG_BITS) - 1;
 
 const fn word(number: u32, flags: u32) -> u32 {
-    (NUMBERED | number % CALL_NUMBERS) << FLAG_BITS | flags
+    (NUMBERED | (number % CALL_NUMBERS)) << FLAG_BITS | flags
 }
 
 impl Origin {
