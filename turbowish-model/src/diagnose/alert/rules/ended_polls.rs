@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use crate::diagnose::alert::finding::{Finding, Scan};
 use crate::diagnose::alert::limits::Limit;
-use crate::diagnose::alert::memory::Span;
+use crate::diagnose::alert::memory::PollSpan;
 use crate::diagnose::alert::quantity::is_part;
 use crate::diagnose::alert::rules::doing::Doing;
 use crate::diagnose::alert::rules::open_polls::{MOST_PERCENT, Open, blocked_worker};
@@ -26,7 +26,7 @@ pub(in crate::diagnose::alert) fn ended_polls(scan: &Scan<'_>) -> Vec<Finding> {
 }
 
 fn finding(scan: &Scan<'_>, worker: &WorkerThread, ended: &EndedPoll) -> Finding {
-    let span = Span {
+    let span = PollSpan {
         since: ended.since,
         until: ended.until,
         is_open: false,
@@ -74,7 +74,7 @@ fn of_gone_task(poll: &EndedPoll, name: &str) -> Task {
 fn open<'a>(
     scan: &Scan<'_>,
     (worker, poll, task): (&'a WorkerThread, &'a OpenPoll, Option<&'a Task>),
-    span: Span,
+    span: PollSpan,
 ) -> Open<'a> {
     let (times, now) = (&scan.memory.times, scan.now());
     let (length, delay) = (span.length(), times.run_delay_at_most(worker, now, span));
