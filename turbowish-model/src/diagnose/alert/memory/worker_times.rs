@@ -27,14 +27,14 @@ struct TimesReading {
 
 /// A poll, or the part of it up to now.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::diagnose::alert) struct PollSpan {
+pub(in crate::diagnose::alert) struct PollInterval {
     pub(in crate::diagnose::alert) since: u64,
     pub(in crate::diagnose::alert) until: u64,
     /// It is in progress at `until`.
     pub(in crate::diagnose::alert) is_open: bool,
 }
 
-impl PollSpan {
+impl PollInterval {
     pub(in crate::diagnose::alert) const fn length(self) -> u64 {
         self.until.saturating_sub(self.since)
     }
@@ -64,7 +64,7 @@ impl TimeSeries {
     }
 
     /// Largest part of the growth that can lie within a poll.
-    fn at_most(&self, span: PollSpan) -> u64 {
+    fn at_most(&self, span: PollInterval) -> u64 {
         let Some((first, value)) = self.first(span.since) else {
             return 0;
         };
@@ -89,7 +89,7 @@ impl TimeSeries {
     }
 
     /// The growth from the first reading within a poll to the last one, and the time between.
-    fn within(&self, span: PollSpan) -> Option<(u64, u64)> {
+    fn within(&self, span: PollInterval) -> Option<(u64, u64)> {
         let (first, value) = self.first(span.since)?;
         let (last, end) = self.0.iter().rfind(|(last, _)| last.to <= span.until)?;
         let of = last.to.checked_sub(first.from)?;
@@ -145,7 +145,7 @@ impl WorkerTimes {
         &self,
         worker: &WorkerThread,
         now: u64,
-        span: PollSpan,
+        span: PollInterval,
     ) -> u64 {
         let ended = self.run_delays(worker, now).at_most(span);
         let waits = if span.is_open {
@@ -180,7 +180,7 @@ impl WorkerTimes {
         &self,
         worker: &WorkerThread,
         now: u64,
-        span: PollSpan,
+        span: PollInterval,
     ) -> u64 {
         let within = self.run_delays(worker, now).within(span);
         within.map_or(0, |(delay, _)| delay.min(span.length()))
@@ -191,7 +191,7 @@ impl WorkerTimes {
         &self,
         worker: &WorkerThread,
         now: u64,
-        span: PollSpan,
+        span: PollInterval,
     ) -> Option<ProcessorTime> {
         let (ns, of_ns) = self.processor(worker, now).within(span)?;
         (of_ns > 0).then_some(ProcessorTime { ns, of_ns })
@@ -202,7 +202,7 @@ impl WorkerTimes {
         &self,
         worker: &WorkerThread,
         now: u64,
-        span: PollSpan,
+        span: PollInterval,
     ) -> Option<u64> {
         let series = self.processor(worker, now);
         series.before(span.since)?;
