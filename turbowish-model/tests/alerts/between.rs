@@ -400,8 +400,8 @@ fn a_stall_that_was_seen_and_one_that_was_not_are_one_entry() {
     );
 }
 
-/// What is certainly the program's own trouble is named first: before older long polls, and, when it
-/// is over, before what the machine may have made long.
+/// What is certainly the program's own trouble is named first: before older long polls, and, when
+/// it is over, before what the machine may have made long.
 #[test]
 fn a_blocked_worker_is_named_before_a_poll_that_was_only_delayed() {
     let alert = |pitfall, severity, since| Alert {

@@ -306,8 +306,8 @@ fn is_open(situation: &Situation, poll: &OngoingPoll) -> bool {
     open.any(|open| open.since == poll.since && open.task == task)
 }
 
-/// When a poll ended that was in progress at `seen`: its worker tells, its task waits since then, or
-/// its outermost proc has a finished poll of a length that fits.
+/// When a poll ended that was in progress at `seen`: its worker tells, its task waits since then,
+/// or its outermost proc has a finished poll of a length that fits.
 fn ended(situation: &Situation, poll: &OngoingPoll, seen: u64) -> Option<u64> {
     if is_open(situation, poll) {
         return None;
