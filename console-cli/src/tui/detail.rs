@@ -56,9 +56,18 @@ pub(crate) fn task(row: &TaskRow, style: Style) -> String {
     line
 }
 
-/// `mutex log  made at src/repl.rs:18:18  taken by snapshot at src/snapshot.rs:92:23`
+/// `mutex log  made at src/repl.rs:18:18  taken by snapshot at src/snapshot.rs:92:23`; of one that
+/// nobody holds, first who held it the longest: `mutex log  longest held 41.6 s by snapshot at
+/// src/snapshot.rs:92:23`
 pub(crate) fn resource(row: &ResourceRow, style: Style) -> String {
-    let mut line = format!("{}  made at {}", row.name, spot(&row.made_at));
+    let mut line = row.name.clone();
+    let free = row.longest_hold.as_ref().filter(|_| row.holder_count == 0);
+    if let Some((longest, at)) = free.and_then(|longest| Some((longest, longest.at.as_ref()?))) {
+        let took = units::duration(longest.took_ns, style.micro);
+        let task = longest.task.as_deref().unwrap_or(units::UNKNOWN);
+        line.push_str(&format!("  longest held {took} by {task} at {}", spot(at)));
+    }
+    line.push_str(&format!("  made at {}", spot(&row.made_at)));
     if row.closed {
         line.push_str("  closed");
     }

@@ -230,7 +230,7 @@ pub struct WorkerThread {
     pub looks: Vec<WorkerLook>,
     /// Root polls that ended on it since the last situation and took as long as the limit
     /// `blocked_worker`, or longer; oldest first.
-    pub ended_polls: Vec<EndedPoll>,
+    pub ended_polls: Vec<FinishedPoll>,
 }
 
 /// The times of a thread at an instant between two situations.
@@ -250,7 +250,7 @@ pub struct WorkerLook {
 
 /// A root poll that has ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct EndedPoll {
+pub struct FinishedPoll {
     /// The task, and its name.
     pub task: u64,
     /// `None` if it is unknown.

@@ -1,6 +1,6 @@
 //! Polls that begin or end between two scans: what the looks at the workers tell of them.
 
-use turbowish_model::diagnose::situation::{EndedPoll, Proc, WorkerLook};
+use turbowish_model::diagnose::situation::{FinishedPoll, Proc, WorkerLook};
 use turbowish_model::snapshot::TaskState;
 use turbowish_model::snapshot::alert::{Alert, PartyKind, Severity, headline};
 use turbowish_model::snapshot::column::cell;
@@ -33,8 +33,8 @@ fn stage() -> SituationBuilder {
     stage
 }
 
-fn ended((since, until): (u64, u64)) -> EndedPoll {
-    EndedPoll {
+fn ended((since, until): (u64, u64)) -> FinishedPoll {
+    FinishedPoll {
         task: 1,
         name: Some("hog".to_owned()),
         since: START + since * MS,
@@ -66,7 +66,7 @@ fn tell(stage: &mut SituationBuilder, ms: u64, between: Between<'_>) {
     }
     let is_told = is_new(between.poll.1) && between.poll.1 > 0;
     worker.ended_polls = match is_told {
-        true => vec![EndedPoll {
+        true => vec![FinishedPoll {
             task: id,
             ..ended(between.poll)
         }],
@@ -300,7 +300,7 @@ fn a_long_poll_that_becomes_a_blocked_worker_is_one_alert() {
             0..=750 => polls(stage, 0, "hog", START),
             1_500 => {
                 let id = stage.get("hog").id;
-                stage.situation.workers[0].ended_polls = vec![EndedPoll {
+                stage.situation.workers[0].ended_polls = vec![FinishedPoll {
                     task: id,
                     passed: None,
                     ..ended((0, 1_480))
@@ -372,7 +372,7 @@ fn a_stall_that_was_seen_and_one_that_was_not_are_one_entry() {
         let id = stage.get("hog").id;
         let worker = &mut stage.situation.workers[0];
         (worker.poll, worker.ended_polls) = (None, Vec::new());
-        let told = |poll, passed| EndedPoll {
+        let told = |poll, passed| FinishedPoll {
             task: id,
             passed,
             ..ended(poll)
@@ -400,8 +400,8 @@ fn a_stall_that_was_seen_and_one_that_was_not_are_one_entry() {
     );
 }
 
-/// What is certainly the program's own trouble is named first: before older long polls, and, when it
-/// is over, before what the machine may have made long.
+/// What is certainly the program's own trouble is named first: before older long polls, and, when
+/// it is over, before what the machine may have made long.
 #[test]
 fn a_blocked_worker_is_named_before_a_poll_that_was_only_delayed() {
     let alert = |pitfall, severity, since| Alert {
@@ -432,7 +432,7 @@ fn a_worker_that_is_held_by_one_poll_after_another() {
     play.until(6_000, |stage, ms| {
         let id = stage.get("hog").id;
         stage.situation.workers[0].ended_polls = match ms {
-            2_000 => vec![EndedPoll {
+            2_000 => vec![FinishedPoll {
                 task: id,
                 ..ended((0, 1_900))
             }],
@@ -467,7 +467,7 @@ fn a_blocked_worker_is_not_also_a_number_of_long_polls() {
         let id = stage.get("hog").id;
         let begin = ms.saturating_sub(1_600);
         stage.situation.workers[0].ended_polls = match ms % 2_000 {
-            0 if ms > 0 => vec![EndedPoll {
+            0 if ms > 0 => vec![FinishedPoll {
                 task: id,
                 ..ended((begin, ms - 100))
             }],

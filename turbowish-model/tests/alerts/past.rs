@@ -122,6 +122,35 @@ fn who_waited_is_kept_if_the_last_look_came_too_late() {
     assert_eq!(behind(&alert), ["locked"]);
 }
 
+/// The same of a lock that nobody waits for: it is named, and so is what the thread did.
+#[test]
+fn what_it_held_is_kept_if_the_last_look_came_too_late() {
+    let mut stage = stage();
+    stage.mutex("db");
+    stage.locks("hog", "db");
+    let mut play = Play::new(stage);
+    play.until(60_000, |stage, ms| {
+        stall(stage, ms, (0, 1_480));
+        let worker = &mut stage.situation.workers[0];
+        worker.cpu_ns = Some(SECOND);
+        // At 1.25 s it has just let go of the lock, and runs.
+        worker.sleeps = ms < 1_250;
+        if ms > 1_240 {
+            stage.on("db").holders.clear();
+        }
+    });
+    let alert = only(&mut play);
+    assert_eq!(alert.held_ns, 1_480 * MS);
+    assert_eq!(alert.named(PartyKind::Resource), ["mutex db"]);
+    assert!(alert.why.contains(": it slept or waited"), "{}", alert.why);
+    assert!(alert.why.contains(" It held mutex db."), "{}", alert.why);
+    assert!(
+        alert.fixes[0].contains("a blocking call?"),
+        "{:?}",
+        alert.fixes
+    );
+}
+
 /// Another worker is in a poll: who else was woken may wait for that one.
 #[test]
 fn what_another_worker_may_poll_is_not_behind() {

@@ -245,8 +245,8 @@ fn a_poll_that_may_be_long_because_of_the_machine_is_no_alert() {
         &[long],
     );
     check(|stage| hog(stage, 2, 7), 250, kept_waiting(0, 61, 0), &[]);
-    // The delay was in the poll, or just before it: no scan tells which. It began 10 ms after one, and
-    // what was counted by the next one was at most 240 ms in the poll.
+    // The delay was in the poll, or just before it: no scan tells which. It began 10 ms after one,
+    // and what was counted by the next one was at most 240 ms in the poll.
     let begins_late = |delay: u64| {
         move |stage: &mut SituationBuilder, ms: u64| {
             let worker = &mut stage.situation.workers[0];

@@ -21,7 +21,7 @@ use turbowish_model::account::resource::Reading;
 use turbowish_model::account::time::Scale;
 use turbowish_model::collect::assemble::Assembly;
 use turbowish_model::diagnose::situation::{
-    Ended, EndedPoll, OpenPoll, Panic, PollsAfterEnd, Resource, RootTasks, Situation, Task,
+    Ended, FinishedPoll, OpenPoll, Panic, PollsAfterEnd, Resource, RootTasks, Situation, Task,
     TaskKind, TimerWaits, Wake, Wakes, WorkerThread,
 };
 use turbowish_model::ordered::Set;
@@ -336,10 +336,10 @@ impl SituationBuilder<'_> {
         workers.collect()
     }
 
-    fn ended_poll(&self, ended: &EndedRoot) -> EndedPoll {
+    fn ended_poll(&self, ended: &EndedRoot) -> FinishedPoll {
         let (long, stack) = (&ended.innermost.poll, &ended.innermost.stack);
         let innermost = stack.last().copied();
-        EndedPoll {
+        FinishedPoll {
             task: ended.task,
             name: self.known.name(ended.task),
             since: self.ns(ended.since),

@@ -6,10 +6,10 @@ use proptest::option;
 use proptest::prelude::{Just, Strategy, any, prop_oneof};
 use turbowish_model::account::resource::{Kind, Role};
 use turbowish_model::diagnose::situation::{
-    End, Ended, EndedPoll, ForcedYields, FutureRef, HandoffCandidate, HoldingTask, IntendingTask,
-    LockOrder, LongPolls, Node, NodeKind, NodeWake, OpenPoll, PollsAfterEnd, Proc, Resource,
-    ResourceFlow, RootTasks, Site, Situation, Source, StreamFutures, Strength, Taken, Task,
-    TaskKind, TimerWaits, WaitingTask, Wakes, WorkerLook, WorkerThread,
+    End, Ended, FinishedPoll, ForcedYields, FutureRef, HandoffCandidate, HoldingTask,
+    IntendingTask, LockOrder, LongPolls, Node, NodeKind, NodeWake, OpenPoll, PollsAfterEnd, Proc,
+    Resource, ResourceFlow, RootTasks, Site, Situation, Source, StreamFutures, Strength, Taken,
+    Task, TaskKind, TimerWaits, WaitingTask, Wakes, WorkerLook, WorkerThread,
 };
 use turbowish_model::snapshot::{Place, Spot, TaskState};
 
@@ -338,7 +338,7 @@ fn look() -> impl Strategy<Value = WorkerLook> {
     })
 }
 
-fn ended_poll() -> impl Strategy<Value = EndedPoll> {
+fn ended_poll() -> impl Strategy<Value = FinishedPoll> {
     let stack = vec((0..4).prop_map(|n| format!("app::p{n}")), 0..3);
     let poll = (
         id(),
@@ -348,14 +348,16 @@ fn ended_poll() -> impl Strategy<Value = EndedPoll> {
         stack,
         option::of(place()),
     );
-    poll.prop_map(|(task, is_named, since, until, stack, passed)| EndedPoll {
-        task,
-        name: is_named.then(|| format!("t{task}")),
-        since,
-        until,
-        stack,
-        passed,
-    })
+    poll.prop_map(
+        |(task, is_named, since, until, stack, passed)| FinishedPoll {
+            task,
+            name: is_named.then(|| format!("t{task}")),
+            since,
+            until,
+            stack,
+            passed,
+        },
+    )
 }
 
 fn long_polls() -> impl Strategy<Value = LongPolls> {

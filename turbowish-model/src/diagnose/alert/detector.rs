@@ -127,9 +127,9 @@ impl Detector {
         };
     }
 
-    /// Alerts about the polls that ended since the last scan, and when each ended: of those of which
-    /// no alert is active. A poll that was seen when it was a long poll is one trouble: that alert
-    /// goes.
+    /// Alerts about the polls that ended since the last scan, and when each ended: of those of
+    /// which no alert is active. A poll that was seen when it was a long poll is one trouble: that
+    /// alert goes.
     fn unseen(&mut self, situation: &Situation, ended: Vec<Finding>) -> Vec<(Alert, u64)> {
         let mut unseen = Vec::new();
         for mut finding in ended {

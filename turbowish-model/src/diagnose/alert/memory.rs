@@ -19,7 +19,7 @@ use self::run_delay::RunDelays;
 use self::timers::LateTimers;
 pub(super) use self::timers::LatestTimer;
 use self::worker_times::WorkerTimes;
-pub(super) use self::worker_times::{ProcessorTime, Span};
+pub(super) use self::worker_times::{PollInterval, ProcessorTime};
 use super::asleep::{Sleeper, remembered};
 use super::finding::leaves;
 use super::limits::{Limit, Limits};

@@ -250,13 +250,15 @@ impl Peak {
             let before = core::mem::replace(self, Self::new(finding, at)).finding;
             let is_same = before.poll.is_some() && before.poll == self.finding.poll;
             let (alert, before) = (&mut self.finding.alert, before.alert);
-            // A lock that is let go while the situation is read has no waiters any more, though its
-            // poll is still in progress.
-            if before.behind_count() > alert.behind_count() {
+            // A lock that is let go while the situation is read has no waiters or no holder any
+            // more, though its poll is still in progress.
+            let is_less = before.behind_count() > alert.behind_count();
+            if is_same && (is_less || before.parties.len() > alert.parties.len()) {
+                (alert.parties, alert.why) = (before.parties, before.why);
+                alert.fixes = before.fixes;
+            }
+            if is_less {
                 alert.behind = before.behind;
-                if is_same {
-                    (alert.parties, alert.why) = (before.parties, before.why);
-                }
             }
             if is_same {
                 alert.unpolled_ns = alert.unpolled_ns.max(before.unpolled_ns);
@@ -304,8 +306,8 @@ fn is_open(situation: &Situation, poll: &OngoingPoll) -> bool {
     open.any(|open| open.since == poll.since && open.task == task)
 }
 
-/// When a poll ended that was in progress at `seen`: its worker tells, its task waits since then, or
-/// its outermost proc has a finished poll of a length that fits.
+/// When a poll ended that was in progress at `seen`: its worker tells, its task waits since then,
+/// or its outermost proc has a finished poll of a length that fits.
 fn ended(situation: &Situation, poll: &OngoingPoll, seen: u64) -> Option<u64> {
     if is_open(situation, poll) {
         return None;

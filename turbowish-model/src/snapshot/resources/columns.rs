@@ -272,8 +272,8 @@ impl Row for ResourceRow {
         (&self.name, self.id)
     }
 
-    /// Blocked waiters first, then resources at which something is awaited, then by the longest wait
-    /// that was served, then by fill.
+    /// Blocked waiters first, then resources at which something is awaited, then by the longest
+    /// wait that was served, then by fill.
     fn worst(&self) -> (u8, u64) {
         let held_up = self.waiters.iter().filter(|waiter| waiter.role.holds_up());
         if let Some(longest) = held_up.map(|waiter| waiter.since_ns).max() {

@@ -12,10 +12,10 @@ use crate::ordered::Map;
 /// Readings of live workers, by thread: the last one, and of a poll in progress the last one before
 /// it and the first one in it.
 #[derive(Clone, Debug, Default)]
-pub(in crate::diagnose::alert) struct WorkerTimes(Map<u64, Vec<Reading>>);
+pub(in crate::diagnose::alert) struct WorkerTimes(Map<u64, Vec<TimesReading>>);
 
 #[derive(Clone, Copy, Debug)]
-struct Reading {
+struct TimesReading {
     /// Before and after the reading.
     from: u64,
     to: u64,
@@ -27,14 +27,14 @@ struct Reading {
 
 /// A poll, or the part of it up to now.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::diagnose::alert) struct Span {
+pub(in crate::diagnose::alert) struct PollInterval {
     pub(in crate::diagnose::alert) since: u64,
     pub(in crate::diagnose::alert) until: u64,
     /// It is in progress at `until`.
     pub(in crate::diagnose::alert) is_open: bool,
 }
 
-impl Span {
+impl PollInterval {
     pub(in crate::diagnose::alert) const fn length(self) -> u64 {
         self.until.saturating_sub(self.since)
     }
@@ -49,9 +49,9 @@ pub(in crate::diagnose::alert) struct ProcessorTime {
 }
 
 /// One of the times of a thread, at each reading since it was known without a gap.
-struct Series(Vec<(Reading, u64)>);
+struct TimeSeries(Vec<(TimesReading, u64)>);
 
-impl Series {
+impl TimeSeries {
     /// The last value that was read before the start of a poll.
     fn before(&self, since: u64) -> Option<u64> {
         let before = self.0.iter().rfind(|(reading, _)| reading.to <= since);
@@ -59,12 +59,12 @@ impl Series {
     }
 
     /// The first reading after the start of a poll.
-    fn first(&self, since: u64) -> Option<&(Reading, u64)> {
+    fn first(&self, since: u64) -> Option<&(TimesReading, u64)> {
         self.0.iter().find(|(reading, _)| reading.from >= since)
     }
 
     /// Largest part of the growth that can lie within a poll.
-    fn at_most(&self, span: Span) -> u64 {
+    fn at_most(&self, span: PollInterval) -> u64 {
         let Some((first, value)) = self.first(span.since) else {
             return 0;
         };
@@ -75,7 +75,7 @@ impl Series {
         let mut readings = self.0.iter();
         let end = readings.find(|(reading, _)| reading.from >= span.until);
         let end = end.or(self.0.last()).map_or(*value, |(_, value)| *value);
-        let is_in = |reading: &Reading| reading.from >= span.since && reading.to <= span.until;
+        let is_in = |reading: &TimesReading| reading.from >= span.since && reading.to <= span.until;
         let last = self.0.iter().rfind(|(reading, _)| is_in(reading));
         let (last, known) = last.map_or((first, *value), |(last, known)| (last, *known));
         // What is counted after the last reading in the poll may have begun before that one.
@@ -89,7 +89,7 @@ impl Series {
     }
 
     /// The growth from the first reading within a poll to the last one, and the time between.
-    fn within(&self, span: Span) -> Option<(u64, u64)> {
+    fn within(&self, span: PollInterval) -> Option<(u64, u64)> {
         let (first, value) = self.first(span.since)?;
         let (last, end) = self.0.iter().rfind(|(last, _)| last.to <= span.until)?;
         let of = last.to.checked_sub(first.from)?;
@@ -100,16 +100,16 @@ impl Series {
 
 impl WorkerTimes {
     /// The readings so far, and those that this situation adds.
-    fn readings(&self, worker: &WorkerThread, now: u64) -> Vec<Reading> {
+    fn readings(&self, worker: &WorkerThread, now: u64) -> Vec<TimesReading> {
         let known = self.0.get(&worker.id).into_iter().flatten().copied();
-        let looks = worker.looks.iter().map(|look| Reading {
+        let looks = worker.looks.iter().map(|look| TimesReading {
             from: look.from,
             to: look.to,
             run_delay: look.run_delay_ns,
             cpu: look.cpu_ns,
             sleeps: look.sleeps,
         });
-        let last = Reading {
+        let last = TimesReading {
             from: now,
             to: now,
             run_delay: worker.run_delay_ns,
@@ -123,20 +123,20 @@ impl WorkerTimes {
         &self,
         worker: &WorkerThread,
         now: u64,
-        time: impl Fn(&Reading) -> Option<u64>,
-    ) -> Series {
+        time: impl Fn(&TimesReading) -> Option<u64>,
+    ) -> TimeSeries {
         let readings = self.readings(worker, now).into_iter().rev();
         let known = readings.map_while(|reading| Some((reading, time(&reading)?)));
         let mut series: Vec<_> = known.collect();
         series.reverse();
-        Series(series)
+        TimeSeries(series)
     }
 
-    fn run_delays(&self, worker: &WorkerThread, now: u64) -> Series {
+    fn run_delays(&self, worker: &WorkerThread, now: u64) -> TimeSeries {
         self.series(worker, now, |reading| reading.run_delay)
     }
 
-    fn processor(&self, worker: &WorkerThread, now: u64) -> Series {
+    fn processor(&self, worker: &WorkerThread, now: u64) -> TimeSeries {
         self.series(worker, now, |reading| reading.cpu)
     }
 
@@ -145,7 +145,7 @@ impl WorkerTimes {
         &self,
         worker: &WorkerThread,
         now: u64,
-        span: Span,
+        span: PollInterval,
     ) -> u64 {
         let ended = self.run_delays(worker, now).at_most(span);
         let waits = if span.is_open {
@@ -159,7 +159,7 @@ impl WorkerTimes {
     /// Longest wait for a processor that may be in progress: what neither the processor nor ended
     /// waits explain of the time since the last reading, unless the thread sleeps.
     fn waits(&self, worker: &WorkerThread, now: u64) -> u64 {
-        let grown = |series: &Series| match series.0[..] {
+        let grown = |series: &TimeSeries| match series.0[..] {
             [.., (before, old), (last, new)] => {
                 Some((last.to.saturating_sub(before.from), new.saturating_sub(old)))
             }
@@ -180,7 +180,7 @@ impl WorkerTimes {
         &self,
         worker: &WorkerThread,
         now: u64,
-        span: Span,
+        span: PollInterval,
     ) -> u64 {
         let within = self.run_delays(worker, now).within(span);
         within.map_or(0, |(delay, _)| delay.min(span.length()))
@@ -191,7 +191,7 @@ impl WorkerTimes {
         &self,
         worker: &WorkerThread,
         now: u64,
-        span: Span,
+        span: PollInterval,
     ) -> Option<ProcessorTime> {
         let (ns, of_ns) = self.processor(worker, now).within(span)?;
         (of_ns > 0).then_some(ProcessorTime { ns, of_ns })
@@ -202,7 +202,7 @@ impl WorkerTimes {
         &self,
         worker: &WorkerThread,
         now: u64,
-        span: Span,
+        span: PollInterval,
     ) -> Option<u64> {
         let series = self.processor(worker, now);
         series.before(span.since)?;
@@ -226,7 +226,7 @@ impl WorkerTimes {
                 continue;
             }
             let readings = self.readings(worker, situation.now);
-            let mut keep: Vec<Reading> = Vec::new();
+            let mut keep: Vec<TimesReading> = Vec::new();
             if let Some(poll) = &worker.poll {
                 keep.extend(readings.iter().rfind(|reading| reading.to <= poll.since));
                 let first = readings.iter().find(|reading| reading.from >= poll.since);

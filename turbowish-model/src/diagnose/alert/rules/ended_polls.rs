@@ -7,12 +7,12 @@ use alloc::vec::Vec;
 
 use crate::diagnose::alert::finding::{Finding, Scan};
 use crate::diagnose::alert::limits::Limit;
-use crate::diagnose::alert::memory::Span;
+use crate::diagnose::alert::memory::PollInterval;
 use crate::diagnose::alert::quantity::is_part;
 use crate::diagnose::alert::rules::doing::Doing;
 use crate::diagnose::alert::rules::open_polls::{MOST_PERCENT, Open, blocked_worker};
 use crate::diagnose::alert::words::time;
-use crate::diagnose::situation::{EndedPoll, OpenPoll, Task, WorkerThread};
+use crate::diagnose::situation::{FinishedPoll, OpenPoll, Task, WorkerThread};
 use crate::snapshot::alert::Severity;
 
 /// A finding for each of them.
@@ -25,8 +25,8 @@ pub(in crate::diagnose::alert) fn ended_polls(scan: &Scan<'_>) -> Vec<Finding> {
         .collect()
 }
 
-fn finding(scan: &Scan<'_>, worker: &WorkerThread, ended: &EndedPoll) -> Finding {
-    let span = Span {
+fn finding(scan: &Scan<'_>, worker: &WorkerThread, ended: &FinishedPoll) -> Finding {
+    let span = PollInterval {
         since: ended.since,
         until: ended.until,
         is_open: false,
@@ -62,7 +62,7 @@ fn finding(scan: &Scan<'_>, worker: &WorkerThread, ended: &EndedPoll) -> Finding
 }
 
 /// What is known of a task that has ended, or that the situation omits.
-fn of_gone_task(poll: &EndedPoll, name: &str) -> Task {
+fn of_gone_task(poll: &FinishedPoll, name: &str) -> Task {
     Task {
         id: poll.task,
         name: name.into(),
@@ -74,7 +74,7 @@ fn of_gone_task(poll: &EndedPoll, name: &str) -> Task {
 fn open<'a>(
     scan: &Scan<'_>,
     (worker, poll, task): (&'a WorkerThread, &'a OpenPoll, Option<&'a Task>),
-    span: Span,
+    span: PollInterval,
 ) -> Open<'a> {
     let (times, now) = (&scan.memory.times, scan.now());
     let (length, delay) = (span.length(), times.run_delay_at_most(worker, now, span));

@@ -8,7 +8,7 @@ use crate::account::resource::Role;
 use crate::diagnose::alert::asleep;
 use crate::diagnose::alert::finding::{Finding, OngoingPoll, Scan, Subject, task_party};
 use crate::diagnose::alert::limits::Limit;
-use crate::diagnose::alert::memory::{ProcessorTime, Span};
+use crate::diagnose::alert::memory::{PollInterval, ProcessorTime};
 use crate::diagnose::alert::quantity::is_part;
 use crate::diagnose::alert::rules::doing::{self, Doing};
 use crate::diagnose::alert::rules::machine;
@@ -110,7 +110,7 @@ fn open<'a>(scan: &Scan<'a>, worker: &'a WorkerThread) -> Option<Open<'a>> {
     let poll = worker.poll.as_ref()?;
     let task = scan.task(poll.task);
     let root = task.map_or("a task without the attribute", |task| &task.root);
-    let span = Span {
+    let span = PollInterval {
         since: poll.since,
         until: scan.now(),
         is_open: true,
