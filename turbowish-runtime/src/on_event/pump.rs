@@ -157,10 +157,11 @@ fn run(batches: &Receiver<Vec<HeardEvent>>) {
 /// Calls a callback. Returns whether it is to be called again.
 fn call(callback: &mut Callback, event: &RecordedEvent<'_>) -> bool {
     let called = catch_unwind(AssertUnwindSafe(|| callback(event)));
-    if called.is_err() {
-        say("a callback of turbowish::on_event panicked; it is not called any more");
-    }
-    called.is_ok()
+    let Err(payload) = called else { return true };
+    // Its drop may panic, too.
+    std::mem::forget(payload);
+    say("a callback of turbowish::on_event panicked; it is not called any more");
+    false
 }
 
 /// Names of functions and of the program's own events.
