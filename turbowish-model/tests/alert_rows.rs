@@ -216,23 +216,23 @@ fn filters_and_orders() {
         assert_eq!(counts, (expected.len() as u64, 3), "{filter}");
     };
     // By severity, and of one severity what has held longest.
-    check("", "", &["lost_waker", "deadlock", "long_poll"]);
-    check("", "worst", &["lost_waker", "deadlock", "long_poll"]);
+    check("", "", &["deadlock", "lost_waker", "long_poll"]);
+    check("", "worst", &["deadlock", "lost_waker", "long_poll"]);
     check("", "for", &["lost_waker", "deadlock", "long_poll"]);
     check("", "alert", &["deadlock", "long_poll", "lost_waker"]);
     check("", "behind", &["deadlock", "lost_waker", "long_poll"]);
     check("", "severity", &["deadlock", "lost_waker", "long_poll"]);
     check("severity:warn", "", &["long_poll"]);
-    check("severity:alert,note", "", &["lost_waker", "deadlock"]);
+    check("severity:alert,note", "", &["deadlock", "lost_waker"]);
     check("alert:deadlock", "", &["deadlock"]);
-    check("severity:alert", "", &["lost_waker", "deadlock"]);
+    check("severity:alert", "", &["deadlock", "lost_waker"]);
     check("who:\"mutex bob\"", "", &["deadlock"]);
     check(
         "kind:lost_waker,long_poll",
         "",
         &["lost_waker", "long_poll"],
     );
-    check("for>40s", "", &["lost_waker", "deadlock"]);
+    check("for>40s", "", &["deadlock", "lost_waker"]);
     check("behind>0", "", &["deadlock"]);
     check("at:?", "", &["lost_waker", "long_poll"]);
     // A bare word: names of all involved and of those behind, procs, places, expressions.
@@ -306,7 +306,7 @@ fn json_says_it_all() {
             {"task": party("task", 8, "back"), "at": at(90), "since_ns": 41 * S,
              "on": party("resource", 2, "mutex alice"), "how": "held, by"},
         ],
-        "behind": [party("task", 9, "expiry")], "behind_count": 3,
+        "behind": [party("task", 9, "expiry")], "behind_count": 3, "behind_unknown": false,
         "behind_waits": [
             {"at": {"proc": "kv::serve", "file": null, "line": null, "column": null,
                     "end_line": null, "end_column": null, "expr": null},
@@ -359,7 +359,7 @@ fn what_is_over_comes_last_and_counts_for_nothing() {
     rows.sort_by_key(worst_first);
     let titles: Vec<&str> = rows.iter().map(|row| row.title.as_str()).collect();
     let (lost, dead, long) = (lost_waker().title, deadlock().title, long_poll().title);
-    let expected = [&*lost, &*dead, &*stall().title, "older", &*long, "milder"];
+    let expected = [&*dead, &*lost, &*stall().title, "older", &*long, "milder"];
     assert_eq!(titles, expected);
     assert_eq!(severity_counts(&rows), "2 alerts, 1 warning");
     assert_eq!(worst(&rows).map(Alert::is_over), Some(false));
@@ -503,8 +503,8 @@ fn the_report_names_what_holds_at_the_end() {
             "stuck at exit: 2 tasks had not ended, worst first",
             "  back waiting 0 in    (deadlock)",
             "  idle waiting 0 in",
-            "alerts: lost waker: server   turbowish explain lost-waker",
-            "        deadlock 41.0 s+: there, back wait in a cycle   turbowish explain deadlock",
+            "alerts: deadlock 41.0 s+: there, back wait in a cycle   turbowish explain deadlock",
+            "        lost waker: server   turbowish explain lost-waker",
             "        long poll: kv::snapshot::write   turbowish explain long-poll",
             "to watch it live: turbowish top",
         ]
