@@ -406,7 +406,7 @@ fn what_is_over_comes_last_and_counts_for_nothing() {
     assert_eq!(value("began"), CellValue::Clock(61_489 * S));
     // Only what is worse comes before what is active.
     let first = |alerts: &[Alert]| headline(alerts).map(|alert| alert.title.clone());
-    assert_eq!(first(&rows), Some(lost_waker().title));
+    assert_eq!(first(&rows), Some(deadlock().title));
     assert_eq!(first(&[long_poll(), stall()]), Some(stall().title));
     let milder = Alert {
         severity: Severity::Warning,

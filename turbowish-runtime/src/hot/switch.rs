@@ -28,7 +28,11 @@ const NEW_CHILD: u32 = 1 << 31;
 const CHILD: u32 = 1 << 30;
 
 /// Armed, and the events of calls are recorded.
-const RECORDED: u32 = 1 << 29;
+///
+/// Each stretch of time, armed in either way or disarmed, has its own number: disarmed it is a
+/// multiple of four, and armed the same with one of two bits. Numbers stay small, so that a task
+/// has room for them.
+const RECORDED: u32 = 1 << 1;
 /// Armed in either way.
 const ARMED: u32 = RECORDED | 1;
 
@@ -119,19 +123,19 @@ pub(crate) extern "C" fn is_armed() -> bool {
 
 /// Arms accounting. Returns the epoch that begins, or `None` if it was armed.
 pub(crate) fn arm() -> Option<u32> {
-    change(false, |state| state + 1).map(|[_, now]| now)
+    change(false, |state| state | 1).map(|[_, now]| now)
 }
 
 /// Arms accounting, and lets the events of calls be recorded. Returns the epoch that begins, or
 /// `None` if it was armed.
 pub(crate) fn arm_recorded() -> Option<u32> {
-    change(false, |state| (state + 2) | RECORDED).map(|[_, now]| now)
+    change(false, |state| state | RECORDED).map(|[_, now]| now)
 }
 
 /// Disarms accounting. Returns the epoch that ends, or `None` if it was disarmed.
 pub(crate) fn disarm() -> Option<u32> {
-    // Even, and never used before.
-    change(true, |state| (state & !RECORDED).next_multiple_of(2)).map(|[before, _]| before)
+    // Never used before.
+    change(true, |state| (state | ARMED) + 1).map(|[before, _]| before)
 }
 
 /// Changes the switch if it `is_armed`, or is not. Returns what it was, and what it is.

@@ -23,6 +23,8 @@ use turbowish_unsafe::own::Own;
 use turbowish_unsafe::zeroed;
 
 use self::call_log::CallLogs;
+#[cfg(test)]
+pub(crate) use self::call_log::pass_numbers;
 pub(crate) use self::call_log::{
     CallLog, ThreadCallLog, is_numbered_now, number_calls_anew, take_call_logs,
 };

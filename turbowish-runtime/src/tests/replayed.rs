@@ -233,6 +233,23 @@ fn calls_are_recorded_only_while_that_is_asked_for() {
     monitor.disarm();
 }
 
+/// A call is known by its number also when all numbers were given out since, however often.
+#[test]
+fn a_call_is_known_after_all_numbers_were_given_out() {
+    let _alone = alone();
+    let monitor = recording();
+    let mut call = Box::pin(work(9));
+    for bits in [27, 28, 31, 32, 40] {
+        poll(call.as_mut());
+        thread::pass_numbers(1 << bits);
+    }
+    poll(call.as_mut());
+    assert_eq!(monitor.totals().0.aggregate.anomalies, [0; 4]);
+    drop(call);
+    assert_eq!(monitor.totals().0.aggregate.anomalies, [0; 4]);
+    monitor.disarm();
+}
+
 /// No event is recorded in vain: without any one of them, or at another time, the sums are others.
 #[test]
 fn each_event_counts() {

@@ -1,6 +1,6 @@
 //! The events of a thread's calls, while they are recorded, and the numbers of calls.
 
-use std::sync::atomic::{AtomicU32, Ordering, fence};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 use std::sync::{Arc, Mutex};
 
 use turbowish_model::account::call::CALL_NUMBERS;
@@ -21,10 +21,11 @@ const BLOCK: u32 = 1 << 10;
 
 /// The logs of all threads.
 pub(super) struct CallLogs {
-    /// The first number that no thread has taken.
-    next: AtomicU32,
-    /// The first number of this epoch.
-    from: AtomicU32,
+    /// How many numbers the threads have taken, and one more. A call has the rest of a division by
+    /// [`CALL_NUMBERS`].
+    next: AtomicU64,
+    /// What that was when this epoch began.
+    from: AtomicU64,
     /// Those that the recorder has not taken yet.
     new: Mutex<Vec<ThreadCallLog>>,
 }
@@ -49,8 +50,8 @@ pub(crate) struct CallLog {
 impl CallLogs {
     pub(super) const fn new() -> Self {
         Self {
-            next: AtomicU32::new(1),
-            from: AtomicU32::new(1),
+            next: AtomicU64::new(1),
+            from: AtomicU64::new(1),
             new: Mutex::new(Vec::new()),
         }
     }
@@ -91,12 +92,13 @@ impl CallLog {
     /// epoch has ended.
     pub(crate) fn number(&self, epoch: u32) -> Option<u32> {
         if self.left.load(Ordering::Relaxed) == 0 {
-            let next = THREADS.calls.next.fetch_add(BLOCK, Ordering::AcqRel);
+            let next = THREADS.calls.next.fetch_add(BLOCK.into(), Ordering::AcqRel);
             // These numbers are of the epoch only if it goes on after they were taken.
             if switch::epoch() != Some(epoch) {
                 return None;
             }
-            self.next.store(next, Ordering::Relaxed);
+            // Only what is left by a division by less is asked for.
+            self.next.store(next as u32, Ordering::Relaxed);
             self.left.store(BLOCK, Ordering::Relaxed);
         }
         let next = self.next.load(Ordering::Relaxed);
@@ -133,10 +135,17 @@ pub(crate) fn number_calls_anew() {
 pub(crate) fn is_numbered_now(number: u32) -> bool {
     let from = THREADS.calls.from.load(Ordering::Acquire);
     let next = THREADS.calls.next.load(Ordering::Acquire);
-    number.wrapping_sub(from) % CALL_NUMBERS < next.wrapping_sub(from)
+    // Once that is all of them, a call of an earlier epoch may pass for one of this.
+    u64::from(number).wrapping_sub(from) % u64::from(CALL_NUMBERS) < next - from
 }
 
 /// Takes the logs of the threads that have begun one since the last call.
 pub(crate) fn take_call_logs() -> Vec<ThreadCallLog> {
     std::mem::take(&mut *lock(&THREADS.calls.new))
+}
+
+/// Lets so many numbers pass.
+#[cfg(test)]
+pub(crate) fn pass_numbers(count: u64) {
+    THREADS.calls.next.fetch_add(count, Ordering::AcqRel);
 }
