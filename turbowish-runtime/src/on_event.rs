@@ -5,7 +5,9 @@ mod pump;
 
 use std::time::{Duration, SystemTime};
 
-pub(crate) use self::pump::{Heard, HeardEvent, end, is_heard, pass};
+#[cfg(test)]
+pub(crate) use self::pump::end;
+pub(crate) use self::pump::{Heard, HeardEvent, close, is_heard, pass};
 
 /// What has happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,8 +43,8 @@ pub struct RecordedEvent<'a> {
     pub name: &'a str,
     /// ID of the task; 0 if there is none.
     pub task: u64,
-    /// Number of the thread; of events that are lost because callbacks took too long, 0: they may be
-    /// of several threads.
+    /// Number of the thread; of events that are lost because callbacks took too long, 0, since they
+    /// may be of several threads.
     pub thread: u32,
     /// Names and values of the numbers of an event of the program's own.
     pub values: &'a [(&'static str, i64)],

@@ -17,7 +17,6 @@ use crate::hot::{switch, thread};
 use crate::lock::lock;
 use crate::log::say;
 use crate::metrics::{self, EventWords};
-use crate::monitor::{self, unix_ns};
 
 pub(super) type Callback = Box<dyn FnMut(&RecordedEvent<'_>) + Send>;
 
@@ -57,20 +56,22 @@ pub(crate) enum Heard {
 /// The callbacks of this process.
 struct Callbacks {
     is_any: AtomicBool,
+    /// Whether the program's guard was dropped: nothing is recorded any more.
+    is_over: AtomicBool,
     queue: Mutex<Option<Queue>>,
 }
 
 /// The way to the thread.
 struct Queue {
     sender: SyncSender<Vec<HeardEvent>>,
-    shared: Arc<Shared>,
+    backlog: Arc<Backlog>,
     /// Ends when the thread has called the callbacks with all that was sent, and has dropped them.
     ended: Receiver<()>,
 }
 
 /// What the thread and those that pass events on share.
 #[derive(Default)]
-struct Shared {
+struct Backlog {
     /// Callbacks that the thread has not taken yet.
     new: Mutex<Vec<Callback>>,
     /// Events in the queue, and in the hands of the thread.
@@ -81,39 +82,43 @@ struct Shared {
 
 static CALLBACKS: Callbacks = Callbacks {
     is_any: AtomicBool::new(false),
+    is_over: AtomicBool::new(false),
     queue: Mutex::new(None),
 };
 
 /// Adds a callback. One that nothing will call is dropped.
 pub(super) fn add(callback: Callback) {
-    let is_over = || monitor::process().is_some_and(|monitor| monitor.is_closed());
     // A child of `fork` has no thread that calls it.
-    if !features::SERVER || switch::is_child() || is_over() {
+    if !features::SERVER || switch::is_child() {
         return discard(callback);
     }
     let mut queue = lock(&CALLBACKS.queue);
+    if CALLBACKS.is_over.load(Ordering::Relaxed) {
+        // Whatever its drop does, it finds no lock.
+        drop(queue);
+        return discard(callback);
+    }
     if let Some(queue) = &*queue {
-        return lock(&queue.shared.new).push(callback);
+        return lock(&queue.backlog.new).push(callback);
     }
     let (sender, batches) = sync_channel(BATCHES);
     let (end, ended) = channel();
-    let shared = Arc::new(Shared::default());
-    let own = Arc::clone(&shared);
+    let backlog = Arc::new(Backlog::default());
+    let own = Arc::clone(&backlog);
     let work = move || {
         thread::disown();
         run(&batches, &own);
         drop(end);
     };
     if let Err(error) = thread::start("turbowish-events", work) {
-        // Whatever its drop does, it finds no lock.
         drop(queue);
         say(&format!("on_event calls nothing: no thread: {error}"));
         return discard(callback);
     }
-    lock(&shared.new).push(callback);
+    lock(&backlog.new).push(callback);
     *queue = Some(Queue {
         sender,
-        shared,
+        backlog,
         ended,
     });
     CALLBACKS.is_any.store(true, Ordering::Relaxed);
@@ -135,8 +140,14 @@ pub(crate) fn pass(batch: Vec<HeardEvent>) {
     drop(queue);
     say("on_event calls nothing any more: its thread has ended");
     if let Some(queue) = ended {
-        discard_new(&queue.shared);
+        discard_new(&queue.backlog);
     }
+}
+
+/// The same as [`end`], for good: the program's guard was dropped.
+pub(crate) fn close() {
+    CALLBACKS.is_over.store(true, Ordering::Relaxed);
+    end();
 }
 
 /// Lets callbacks get what was passed to them, and waits for that for a moment.
@@ -154,11 +165,11 @@ pub(crate) fn end() {
 impl Queue {
     /// Passes events on, or counts them. Returns whether the thread is still there.
     fn pass(&self, mut batch: Vec<HeardEvent>) -> bool {
-        let lost = self.shared.lost.swap(0, Ordering::Relaxed);
+        let lost = self.backlog.lost.swap(0, Ordering::Relaxed);
         if lost > 0 {
             batch.insert(0, HeardEvent::lost(lost));
         }
-        let room = EVENTS.saturating_sub(self.shared.waiting.load(Ordering::Relaxed));
+        let room = EVENTS.saturating_sub(self.backlog.waiting.load(Ordering::Relaxed));
         if batch.len() > room {
             self.lose(batch.get(room..).unwrap_or_default());
             batch.truncate(room);
@@ -168,12 +179,12 @@ impl Queue {
             return true;
         }
         let events = batch.len();
-        self.shared.waiting.fetch_add(events, Ordering::Relaxed);
+        self.backlog.waiting.fetch_add(events, Ordering::Relaxed);
         let sent = self.sender.try_send(batch);
         let Err(TrySendError::Full(batch) | TrySendError::Disconnected(batch)) = &sent else {
             return true;
         };
-        self.shared.waiting.fetch_sub(events, Ordering::Relaxed);
+        self.backlog.waiting.fetch_sub(events, Ordering::Relaxed);
         self.lose(batch);
         matches!(sent, Err(TrySendError::Full(_)))
     }
@@ -185,23 +196,24 @@ impl Queue {
             _ => 1,
         };
         let lost = events.iter().map(count).sum();
-        self.shared.lost.fetch_add(lost, Ordering::Relaxed);
+        self.backlog.lost.fetch_add(lost, Ordering::Relaxed);
     }
 
     fn end(self) {
         drop(self.sender);
         // It fails as soon as the other end is dropped.
         let _ = self.ended.recv_timeout(PATIENCE);
-        discard_new(&self.shared);
+        discard_new(&self.backlog);
     }
 }
 
 impl HeardEvent {
     /// Events that found no room, on any threads and at any time up to now.
     fn lost(count: u64) -> Self {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH);
         Self {
             thread: 0,
-            at_unix_ns: unix_ns(),
+            at_unix_ns: u64::try_from(now.unwrap_or_default().as_nanos()).unwrap_or(u64::MAX),
             took_ns: 0,
             task: 0,
             what: Heard::Lost(count),
@@ -209,7 +221,7 @@ impl HeardEvent {
     }
 }
 
-fn run(batches: &Receiver<Vec<HeardEvent>>, shared: &Shared) {
+fn run(batches: &Receiver<Vec<HeardEvent>>, backlog: &Backlog) {
     let (mut callbacks, mut words) = (Vec::new(), Words::default());
     let mut tell = |callbacks: &mut Vec<Callback>, event: &HeardEvent| {
         words.tell(event, |event| {
@@ -217,23 +229,23 @@ fn run(batches: &Receiver<Vec<HeardEvent>>, shared: &Shared) {
         });
     };
     while let Ok(batch) = batches.recv() {
-        callbacks.append(&mut *lock(&shared.new));
+        callbacks.append(&mut *lock(&backlog.new));
         for event in &batch {
             tell(&mut callbacks, event);
         }
-        shared.waiting.fetch_sub(batch.len(), Ordering::Relaxed);
+        backlog.waiting.fetch_sub(batch.len(), Ordering::Relaxed);
     }
-    let lost = shared.lost.swap(0, Ordering::Relaxed);
+    let lost = backlog.lost.swap(0, Ordering::Relaxed);
     if lost > 0 {
         tell(&mut callbacks, &HeardEvent::lost(lost));
     }
     callbacks.into_iter().for_each(discard);
-    discard_new(shared);
+    discard_new(backlog);
 }
 
 /// Drops callbacks that were not called yet.
-fn discard_new(shared: &Shared) {
-    let new = std::mem::take(&mut *lock(&shared.new));
+fn discard_new(backlog: &Backlog) {
+    let new = std::mem::take(&mut *lock(&backlog.new));
     new.into_iter().for_each(discard);
 }
 
