@@ -365,7 +365,7 @@ impl Drop for Guard {
                 monitor.close();
                 runtimes::forget();
                 monitor::thread::stop(monitor);
-                on_event::end();
+                on_event::close();
                 // After the last console: what is polled from here on costs what it costs while
                 // accounting is off.
                 monitor.disarm();

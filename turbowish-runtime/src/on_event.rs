@@ -5,7 +5,9 @@ mod pump;
 
 use std::time::{Duration, SystemTime};
 
-pub(crate) use self::pump::{Heard, HeardEvent, end, is_heard, pass};
+#[cfg(test)]
+pub(crate) use self::pump::end;
+pub(crate) use self::pump::{Heard, HeardEvent, close, is_heard, pass};
 
 /// What has happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +34,7 @@ pub enum RecordedKind {
 pub struct RecordedEvent<'a> {
     /// What has happened.
     pub kind: RecordedKind,
-    /// When it began.
+    /// When it began; of events that are lost because callbacks took too long, when that was found.
     pub at: SystemTime,
     /// How long it took; zero for an event of the program's own.
     pub took: Duration,
@@ -41,7 +43,8 @@ pub struct RecordedEvent<'a> {
     pub name: &'a str,
     /// ID of the task; 0 if there is none.
     pub task: u64,
-    /// Number of the thread.
+    /// Number of the thread; of events that are lost because callbacks took too long, 0, since they
+    /// may be of several threads.
     pub thread: u32,
     /// Names and values of the numbers of an event of the program's own.
     pub values: &'a [(&'static str, i64)],
@@ -49,7 +52,8 @@ pub struct RecordedEvent<'a> {
     pub count: u64,
 }
 
-/// Calls `callback` with each event that the recorder records from now on. Needs the feature
+/// Calls `callback` with each poll, long wait, long hold and event of the program's own that the
+/// recorder records from now on. States, marks and events of calls do not come. Needs the feature
 /// `server` and a recorder (`TURBOWISH_RECORD`); without them nothing is called. The classes of
 /// events are those of the recorder.
 ///
@@ -59,11 +63,14 @@ pub struct RecordedEvent<'a> {
 ///   order; those of several threads do not.
 /// - **Locks.** No lock of TurboWish is held while a callback runs. A callback may block, wait for
 ///   locks of the program, and call anything of TurboWish. No task waits for it. While it takes
-///   longer than events come, at most 64 batches of them wait; further ones are left out, and their
-///   number comes as [`RecordedKind::Lost`].
+///   longer than events come, at most 64 batches of them wait, of 262,144 events in all. Further
+///   events are left out, and their number comes as [`RecordedKind::Lost`].
 /// - **End.** When the [`Guard`](crate::Guard) is dropped, callbacks get what was recorded up to
-///   then; the end of the program waits for them for a second at most.
-/// - **Panics.** A callback that panics is not called any more, and one line on stderr says so.
+///   then, and are dropped, also those that were never called. The end of the program waits for
+///   that for a second at most. A callback that is added later, or in a child of `fork`, is dropped
+///   at once.
+/// - **Panics.** A callback that panics is not called any more, and one line on stderr says so. It
+///   is dropped; if that panics too, the other callbacks go on.
 ///
 /// ```
 /// use std::sync::mpsc::channel;

@@ -37,7 +37,7 @@ pub(crate) struct RecordArgs {
     #[arg(short, long, value_name = "FILE", required_unless_present = "events")]
     pub(crate) out: Option<PathBuf>,
     /// Stop after this long; default: when the process ends, or on Ctrl-C
-    #[arg(long = "for", value_name = "TIME", value_parser = time)]
+    #[arg(long = "for", value_name = "TIME", value_parser = time, requires = "out")]
     pub(crate) during: Option<Duration>,
     /// Time between states, 100ms to 10s; a process that needs longer for one makes fewer
     #[arg(short, long, default_value = "1s", value_name = "TIME", value_parser = interval)]

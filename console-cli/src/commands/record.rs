@@ -60,11 +60,17 @@ pub(crate) fn run(args: &RecordArgs, token: Option<&str>) -> Result<(), Failure>
 fn create(path: &Path, force: bool) -> Result<File, Failure> {
     let name = path.display();
     recording::create(path, force).map_err(|cause| match cause.kind() {
-        ErrorKind::AlreadyExists => Failure::Local(format!(
-            "{name} exists; another name, or --force to overwrite it"
-        )),
+        ErrorKind::AlreadyExists => exists(path),
         _ => Failure::local(&format!("cannot create {name}"), &cause),
     })
+}
+
+/// The file is there, and is not to be overwritten.
+fn exists(path: &Path) -> Failure {
+    let name = path.display();
+    Failure::Local(format!(
+        "{name} exists; another name, or --force to overwrite it"
+    ))
 }
 
 /// What has ended the recording.

@@ -543,6 +543,12 @@ fn of_classes(host: &Host, pid: &str, classes: &str) -> Reader<File> {
     assert_eq!((code, &*stdout), (Some(0), ""), "{stderr}");
     let begin = format!("recorded {pid} records {classes} from now on");
     assert!(stderr.contains(&begin) && stderr.contains(name), "{stderr}");
+    // What it does after the command.
+    let last = format!(
+        "recorded {pid} goes on recording {classes}; turbowish record {pid} --events CLASSES \
+         changes that"
+    );
+    assert!(stderr.trim_end().ends_with(&last), "{stderr}");
     let reader = Reader::open(File::open(&out).unwrap()).unwrap();
     assert!(reader.damage().is_none());
     reader
@@ -585,8 +591,27 @@ fn classes_of_events_change_while_a_process_runs() {
         discovery::socket(host.path(), quiet.pid()).exists()
     });
     let pid = quiet.pid().to_string();
-    let (_, stderr) = host.failure(&["record", &pid, "--events", "polls"]);
+    let out = host.path().join("refused.tw");
+    let words = [
+        "record",
+        &pid,
+        "--events",
+        "polls",
+        "-o",
+        out.to_str().unwrap(),
+    ];
+    let (_, stderr) = host.failure(&words);
     assert!(stderr.contains("nothing is recorded: "), "{stderr}");
+    assert!(!out.exists(), "a refusal leaves no file");
+    // Nor does it touch the one that is there.
+    fs::write(&out, "kept").unwrap();
+    let _ = host.failure(&[&words[..], &["--force"]].concat());
+    assert_eq!(fs::read_to_string(&out).unwrap(), "kept");
+    let (_, stderr) = host.failure(&words);
+    assert!(stderr.contains("exists; another name"), "{stderr}");
+    let words = ["record", &pid, "--events", "polls", "--for", "1s"];
+    let (code, stderr) = host.failure(&words);
+    assert!(code == Some(2) && stderr.contains("--out"), "{stderr}");
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! The thread that calls callbacks, and its queue.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, channel, sync_channel};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use turbowish_model::account::event_ring::EVENT_VALUES;
@@ -13,7 +13,7 @@ use turbowish_model::account::task::TaskMeta;
 use super::{RecordedEvent, RecordedKind};
 use crate::features;
 use crate::hot::proc::{self, Registered};
-use crate::hot::thread;
+use crate::hot::{switch, thread};
 use crate::lock::lock;
 use crate::log::say;
 use crate::metrics::{self, EventWords};
@@ -22,6 +22,9 @@ pub(super) type Callback = Box<dyn FnMut(&RecordedEvent<'_>) + Send>;
 
 /// Batches that wait at most.
 const BATCHES: usize = 64;
+
+/// Events that wait at most.
+const EVENTS: usize = 256 << 10;
 
 /// The longest time for which the end of the program waits for callbacks.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -53,47 +56,72 @@ pub(crate) enum Heard {
 /// The callbacks of this process.
 struct Callbacks {
     is_any: AtomicBool,
-    /// Those that the thread has not taken yet.
-    new: Mutex<Vec<Callback>>,
+    /// Whether the program's guard was dropped: nothing is recorded any more.
+    is_over: AtomicBool,
     queue: Mutex<Option<Queue>>,
+}
+
+/// The way to the thread.
+struct Queue {
+    sender: SyncSender<Vec<HeardEvent>>,
+    backlog: Arc<Backlog>,
+    /// Ends when the thread has called the callbacks with all that was sent, and has dropped them.
+    ended: Receiver<()>,
+}
+
+/// What the thread and those that pass events on share.
+#[derive(Default)]
+struct Backlog {
+    /// Callbacks that the thread has not taken yet.
+    new: Mutex<Vec<Callback>>,
+    /// Events in the queue, and in the hands of the thread.
+    waiting: AtomicUsize,
     /// Events that found no room in the queue since the last batch.
     lost: AtomicU64,
 }
 
-struct Queue {
-    sender: SyncSender<Vec<HeardEvent>>,
-    /// Ends when the thread has called the callbacks with all that was sent.
-    ended: Receiver<()>,
-}
-
 static CALLBACKS: Callbacks = Callbacks {
     is_any: AtomicBool::new(false),
-    new: Mutex::new(Vec::new()),
+    is_over: AtomicBool::new(false),
     queue: Mutex::new(None),
-    lost: AtomicU64::new(0),
 };
 
-/// Adds a callback.
+/// Adds a callback. One that nothing will call is dropped.
 pub(super) fn add(callback: Callback) {
-    if !features::SERVER {
-        return;
+    // A child of `fork` has no thread that calls it.
+    if !features::SERVER || switch::is_child() {
+        return discard(callback);
     }
-    lock(&CALLBACKS.new).push(callback);
     let mut queue = lock(&CALLBACKS.queue);
-    if CALLBACKS.is_any.swap(true, Ordering::Relaxed) {
-        return;
+    if CALLBACKS.is_over.load(Ordering::Relaxed) {
+        // Whatever its drop does, it finds no lock.
+        drop(queue);
+        return discard(callback);
+    }
+    if let Some(queue) = &*queue {
+        return lock(&queue.backlog.new).push(callback);
     }
     let (sender, batches) = sync_channel(BATCHES);
     let (end, ended) = channel();
-    let run = move || {
+    let backlog = Arc::new(Backlog::default());
+    let own = Arc::clone(&backlog);
+    let work = move || {
         thread::disown();
-        run(&batches);
+        run(&batches, &own);
         drop(end);
     };
-    match thread::start("turbowish-events", run) {
-        Ok(_) => *queue = Some(Queue { sender, ended }),
-        Err(error) => say(&format!("on_event calls nothing: no thread: {error}")),
+    if let Err(error) = thread::start("turbowish-events", work) {
+        drop(queue);
+        say(&format!("on_event calls nothing: no thread: {error}"));
+        return discard(callback);
     }
+    lock(&backlog.new).push(callback);
+    *queue = Some(Queue {
+        sender,
+        backlog,
+        ended,
+    });
+    CALLBACKS.is_any.store(true, Ordering::Relaxed);
 }
 
 /// Whether anybody wants to hear of events.
@@ -102,66 +130,142 @@ pub(crate) fn is_heard() -> bool {
 }
 
 /// Passes events to the callbacks. Never waits for them.
-pub(crate) fn pass(mut batch: Vec<HeardEvent>) {
-    let queue = lock(&CALLBACKS.queue);
-    let (Some(queue), Some(first)) = (&*queue, batch.first().copied()) else {
+pub(crate) fn pass(batch: Vec<HeardEvent>) {
+    let mut queue = lock(&CALLBACKS.queue);
+    if queue.as_ref().is_none_or(|queue| queue.pass(batch)) {
         return;
-    };
-    let lost = CALLBACKS.lost.swap(0, Ordering::Relaxed);
-    if lost > 0 {
-        let (task, took_ns) = (0, 0);
-        let what = Heard::Lost(lost);
-        batch.insert(
-            0,
-            HeardEvent {
-                task,
-                took_ns,
-                what,
-                ..first
-            },
-        );
     }
-    if let Err(TrySendError::Full(batch)) = queue.sender.try_send(batch) {
-        let count = |event: &HeardEvent| match event.what {
-            Heard::Lost(count) => count,
-            _ => 1,
-        };
-        let lost = batch.iter().map(count).sum();
-        CALLBACKS.lost.fetch_add(lost, Ordering::Relaxed);
+    let ended = queue.take();
+    CALLBACKS.is_any.store(false, Ordering::Relaxed);
+    drop(queue);
+    say("on_event calls nothing any more: its thread has ended");
+    if let Some(queue) = ended {
+        discard_new(&queue.backlog);
     }
+}
+
+/// The same as [`end`], for good: the program's guard was dropped.
+pub(crate) fn close() {
+    CALLBACKS.is_over.store(true, Ordering::Relaxed);
+    end();
 }
 
 /// Lets callbacks get what was passed to them, and waits for that for a moment.
 pub(crate) fn end() {
-    let queue = lock(&CALLBACKS.queue).take();
-    CALLBACKS.is_any.store(false, Ordering::Relaxed);
-    if let Some(Queue { sender, ended }) = queue {
-        drop(sender);
-        // It fails as soon as the other end is dropped.
-        let _ = ended.recv_timeout(PATIENCE);
+    let queue = {
+        let mut queue = lock(&CALLBACKS.queue);
+        CALLBACKS.is_any.store(false, Ordering::Relaxed);
+        queue.take()
+    };
+    if let Some(queue) = queue {
+        queue.end();
     }
 }
 
-fn run(batches: &Receiver<Vec<HeardEvent>>) {
-    let (mut callbacks, mut words) = (Vec::new(), Words::default());
-    while let Ok(batch) = batches.recv() {
-        callbacks.append(&mut *lock(&CALLBACKS.new));
-        for event in &batch {
-            words.tell(event, |event| {
-                callbacks.retain_mut(|callback| call(callback, event));
-            });
+impl Queue {
+    /// Passes events on, or counts them. Returns whether the thread is still there.
+    fn pass(&self, mut batch: Vec<HeardEvent>) -> bool {
+        let lost = self.backlog.lost.swap(0, Ordering::Relaxed);
+        if lost > 0 {
+            batch.insert(0, HeardEvent::lost(lost));
+        }
+        let room = EVENTS.saturating_sub(self.backlog.waiting.load(Ordering::Relaxed));
+        if batch.len() > room {
+            self.lose(batch.get(room..).unwrap_or_default());
+            batch.truncate(room);
+            batch.shrink_to_fit();
+        }
+        if batch.is_empty() {
+            return true;
+        }
+        let events = batch.len();
+        self.backlog.waiting.fetch_add(events, Ordering::Relaxed);
+        let sent = self.sender.try_send(batch);
+        let Err(TrySendError::Full(batch) | TrySendError::Disconnected(batch)) = &sent else {
+            return true;
+        };
+        self.backlog.waiting.fetch_sub(events, Ordering::Relaxed);
+        self.lose(batch);
+        matches!(sent, Err(TrySendError::Full(_)))
+    }
+
+    /// Counts events that the callbacks do not get.
+    fn lose(&self, events: &[HeardEvent]) {
+        let count = |event: &HeardEvent| match event.what {
+            Heard::Lost(count) => count,
+            _ => 1,
+        };
+        let lost = events.iter().map(count).sum();
+        self.backlog.lost.fetch_add(lost, Ordering::Relaxed);
+    }
+
+    fn end(self) {
+        drop(self.sender);
+        // It fails as soon as the other end is dropped.
+        let _ = self.ended.recv_timeout(PATIENCE);
+        discard_new(&self.backlog);
+    }
+}
+
+impl HeardEvent {
+    /// Events that found no room, on any threads and at any time up to now.
+    fn lost(count: u64) -> Self {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH);
+        Self {
+            thread: 0,
+            at_unix_ns: u64::try_from(now.unwrap_or_default().as_nanos()).unwrap_or(u64::MAX),
+            took_ns: 0,
+            task: 0,
+            what: Heard::Lost(count),
         }
     }
+}
+
+fn run(batches: &Receiver<Vec<HeardEvent>>, backlog: &Backlog) {
+    let (mut callbacks, mut words) = (Vec::new(), Words::default());
+    let mut tell = |callbacks: &mut Vec<Callback>, event: &HeardEvent| {
+        words.tell(event, |event| {
+            callbacks.retain_mut(|callback| call(callback, event));
+        });
+    };
+    while let Ok(batch) = batches.recv() {
+        callbacks.append(&mut *lock(&backlog.new));
+        for event in &batch {
+            tell(&mut callbacks, event);
+        }
+        backlog.waiting.fetch_sub(batch.len(), Ordering::Relaxed);
+    }
+    let lost = backlog.lost.swap(0, Ordering::Relaxed);
+    if lost > 0 {
+        tell(&mut callbacks, &HeardEvent::lost(lost));
+    }
+    callbacks.into_iter().for_each(discard);
+    discard_new(backlog);
+}
+
+/// Drops callbacks that were not called yet.
+fn discard_new(backlog: &Backlog) {
+    let new = std::mem::take(&mut *lock(&backlog.new));
+    new.into_iter().for_each(discard);
 }
 
 /// Calls a callback. Returns whether it is to be called again.
 fn call(callback: &mut Callback, event: &RecordedEvent<'_>) -> bool {
     let called = catch_unwind(AssertUnwindSafe(|| callback(event)));
     let Err(payload) = called else { return true };
-    // Its drop may panic, too.
-    std::mem::forget(payload);
     say("a callback of turbowish::on_event panicked; it is not called any more");
+    discard(payload);
+    discard(std::mem::replace(callback, Box::new(|_| {})));
     false
+}
+
+/// Drops what is the program's. If that panics, it ends nothing else.
+fn discard<T>(owned: T) {
+    let dropped = catch_unwind(AssertUnwindSafe(|| drop(owned)));
+    if let Err(payload) = dropped {
+        // Its drop may panic, too.
+        std::mem::forget(payload);
+    }
 }
 
 /// Names of functions and of the program's own events.

@@ -1,7 +1,7 @@
 //! Callbacks get what the recorder gets, and hold up nobody.
 
-use std::sync::mpsc::{Receiver, Sender, channel};
-use std::time::Duration;
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use std::time::{Duration, SystemTime};
 
 use super::delays::Turns;
 use super::stage::{advance, alone};
@@ -159,4 +159,91 @@ fn a_callback_that_blocks_holds_up_nobody() {
     assert_eq!(all.len(), 1 + 64 * 2 + 2);
     let last = [(RecordedKind::Lost, 20), (RecordedKind::User, 1)];
     assert_eq!(all[all.len() - 2..], last);
+}
+
+/// What the thread was never passed an event for is dropped with the rest.
+#[test]
+fn the_end_drops_callbacks_that_were_never_called() {
+    let _alone = alone();
+    let (sender, events) = channel::<u8>();
+    crate::on_event(move |_: &RecordedEvent<'_>| sender.send(1).expect("it is awaited"));
+    on_event::end();
+    assert_eq!(events.try_recv(), Err(TryRecvError::Disconnected));
+}
+
+#[test]
+fn the_end_drops_callbacks_that_were_called() {
+    let _alone = alone();
+    let (sender, events) = channel();
+    crate::on_event(move |_: &RecordedEvent<'_>| sender.send(1).expect("it is awaited"));
+    on_event::pass(vec![heard(1)]);
+    on_event::end();
+    assert_eq!(events.try_recv(), Ok(1));
+    assert_eq!(events.try_recv(), Err(TryRecvError::Disconnected));
+}
+
+/// Panics when it is dropped, with a payload that does so too.
+struct PanicsAtDrop(Sender<&'static str>);
+
+impl Drop for PanicsAtDrop {
+    fn drop(&mut self) {
+        self.0.send("dropped").expect("it is awaited");
+        std::panic::panic_any(PanicsAtDrop(self.0.clone()));
+    }
+}
+
+#[test]
+fn a_callback_whose_drop_panics_ends_no_other_one() {
+    let _alone = alone();
+    let (sender, calls) = channel();
+    let (other, owned) = (sender.clone(), PanicsAtDrop(sender.clone()));
+    crate::on_event(move |_: &RecordedEvent<'_>| {
+        std::panic::panic_any(PanicsAtDrop(owned.0.clone()));
+    });
+    crate::on_event(move |_: &RecordedEvent<'_>| other.send("goes on").expect("it is awaited"));
+    on_event::pass(vec![heard(1)]);
+    on_event::pass(vec![heard(2)]);
+    on_event::end();
+    let all: Vec<_> = calls.try_iter().collect();
+    // The payload of the panic, and the callback; what these panic with is not dropped.
+    assert_eq!(all, ["dropped", "dropped", "goes on", "goes on"]);
+}
+
+/// The queue has a limit in events, too; those that are still to be told of at the end are.
+#[test]
+fn few_large_batches_are_left_out_as_many_small_ones() {
+    const MOST: u64 = 256 << 10;
+    let _alone = alone();
+    let (go_on, blocked): (Sender<()>, Receiver<()>) = channel();
+    let (begun, has_begun) = channel();
+    let (sender, events) = channel();
+    crate::on_event(move |event: &RecordedEvent<'_>| {
+        let _ = begun.send(());
+        let _ = blocked.recv();
+        let RecordedEvent {
+            kind,
+            at,
+            thread,
+            count,
+            ..
+        } = *event;
+        sender
+            .send((kind, at, thread, count))
+            .expect("it is awaited");
+    });
+    on_event::pass(vec![heard(0)]);
+    has_begun.recv().expect("it is called");
+    let before = SystemTime::now();
+    on_event::pass(vec![heard(1); MOST as usize + 10]);
+    on_event::pass(vec![heard(2); 7]);
+    drop(go_on);
+    on_event::end();
+    let all: Vec<_> = events.iter().collect();
+    let users = all.iter().filter(|event| event.0 == RecordedKind::User);
+    assert_eq!(users.count() as u64, MOST);
+    assert_eq!(all.len() as u64, MOST + 1);
+    // Not the thread and the time of an event that has nothing to do with it.
+    let (kind, at, thread, count) = all[all.len() - 1];
+    assert_eq!((kind, thread, count), (RecordedKind::Lost, 0, 11 + 7));
+    assert!(at >= before, "{at:?}");
 }

@@ -10,12 +10,12 @@ use tokio::signal::unix::SignalKind;
 use tokio::time::{Instant, sleep, sleep_until};
 use turbowish_model::event::{EventClass, EventClasses};
 use turbowish_model::query::Query;
-use turbowish_model::snapshot::units::{self, Micro};
+use turbowish_model::snapshot::units;
 use turbowish_recording::{ChunkHeader, ChunkKind, FILE_HEADER, HEADER_BYTES};
 use turbowish_wire::Action;
 use turbowish_wire::client::{Connection, Target};
 
-use super::create;
+use super::{create, exists};
 use crate::args::RecordArgs;
 use crate::failure::{Failure, note};
 use crate::signals::Signals;
@@ -33,9 +33,13 @@ pub(super) async fn run(
     classes: EventClasses,
 ) -> Result<(), Failure> {
     let mut signals = Signals::new().map_err(|cause| Failure::local("cannot start", &cause))?;
+    if let Some(out) = &args.out
+        && !args.force
+        && out.symlink_metadata().is_ok()
+    {
+        return Err(exists(out));
+    }
     let connection = source::connect(target, source::PATIENCE).await?;
-    let file = args.out.as_deref().map(|out| create(out, args.force));
-    let file = file.transpose()?;
     connection.control(Action::RecordEvents(classes)).await?;
     let process = source::label(connection.process());
     let listed = match classes {
@@ -43,24 +47,42 @@ pub(super) async fn run(
         classes => classes.text(),
     };
     note(&format!("{process} records {listed} from now on"));
-    let (Some(file), Some(out)) = (file, &args.out) else {
+    let Some(out) = &args.out else {
         return Ok(());
     };
-    let (from, begin) = (source::since(Some(Duration::ZERO)), Instant::now());
-    let ended = wait(args, &connection, &mut signals).await?;
-    sleep(COPIED).await;
-    let bytes = write(file, out, &connection, from, classes).await?;
-    let time = u64::try_from(begin.elapsed().as_nanos()).unwrap_or(u64::MAX);
-    let time = units::duration(time, Micro::Unicode);
-    note(&format!(
-        "{}: {listed} of {time}, {}",
-        out.display(),
-        units::bytes(bytes)
-    ));
-    match ended {
-        Some(signal) if signal != SignalKind::interrupt() => Err(Failure::signal(signal)),
+    let written = keep(args, out, &connection, &mut signals, classes).await;
+    if let Ok((_, bytes)) = &written {
+        let bytes = units::bytes(*bytes);
+        note(&format!("{}: {bytes}, {listed}", out.display()));
+    }
+    if !matches!(written, Err(Failure::Target(_))) {
+        // What it recorded before is not known here.
+        let pid = connection.process().pid;
+        note(&format!(
+            "{process} goes on recording {listed}; turbowish record {pid} --events CLASSES changes that"
+        ));
+    }
+    match written? {
+        (Some(signal), _) if signal != SignalKind::interrupt() => Err(Failure::signal(signal)),
         _ => Ok(()),
     }
+}
+
+/// Writes the file when the time is over or a signal has come. Returns the signal, and the number
+/// of bytes. The file is created after the process has agreed: a refusal leaves none.
+async fn keep(
+    args: &RecordArgs,
+    out: &Path,
+    connection: &Connection,
+    signals: &mut Signals,
+    classes: EventClasses,
+) -> Result<(Option<SignalKind>, u64), Failure> {
+    let file = create(out, args.force)?;
+    let from = source::since(Some(Duration::ZERO));
+    let ended = wait(args, connection, signals).await?;
+    sleep(COPIED).await;
+    let bytes = write(file, out, connection, from, classes).await?;
+    Ok((ended, bytes))
 }
 
 /// Waits until the time is over, or for a signal, which is returned.

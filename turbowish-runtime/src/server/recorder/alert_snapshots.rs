@@ -3,7 +3,9 @@
 //!
 //! The chunks are those of the rings, not copies. An alert that is raised within 10 s of another
 //! one has no snapshot of its own, unless it is more severe. Where there is no room, the oldest of
-//! the least severe ones give way to the newest.
+//! the least severe ones give way to the newest, unless that one is less severe. A snapshot takes
+//! half of the room at most: its states come first, then its polls, and of both those that are
+//! nearest to the alert.
 
 use bytes::Bytes;
 use turbowish_model::snapshot::alert::Severity;
@@ -84,14 +86,24 @@ impl AlertSnapshots {
 
     /// Keeps what was recorded in that range.
     pub(super) fn take(&mut self, states: Vec<Kept>, polls: Vec<Kept>) {
-        let Some(Raised { severity, .. }) = self.due.take() else {
+        let Some(raised) = self.due.take() else {
             return;
         };
-        let sizes = states.iter().chain(&polls);
-        let bytes = sizes.map(|kept| kept.chunk.len() + OVERHEAD).sum();
-        if bytes > self.budget || states.is_empty() {
+        let Raised {
+            at_unix_ns,
+            severity,
+        } = raised;
+        // More severe ones stay.
+        let stay = self.taken.iter().filter(|taken| taken.severity < severity);
+        let stay: usize = stay.map(|taken| taken.bytes).sum();
+        let most = self.budget.saturating_sub(stay).min(self.budget / 2);
+        let mut room = most;
+        let states = nearest(states, at_unix_ns, &mut room);
+        let polls = nearest(polls, at_unix_ns, &mut room);
+        if states.is_empty() {
             return;
         }
+        let bytes = most - room;
         while self.bytes() + bytes > self.budget {
             let oldest = (0..).zip(&self.taken);
             let least = oldest.max_by_key(|(at, taken)| (taken.severity, usize::MAX - at));
@@ -150,6 +162,20 @@ impl AlertSnapshots {
         let kept = taken.chunks(place.has_state).get(place.at)?;
         Some(kept.chunk.clone())
     }
+}
+
+/// The chunks that are nearest to an instant and have room, in their order.
+fn nearest(mut chunks: Vec<Kept>, at_unix_ns: u64, room: &mut usize) -> Vec<Kept> {
+    chunks.sort_by_key(|kept| kept.at_unix_ns.abs_diff(at_unix_ns));
+    let fit = chunks.iter().position(|kept| {
+        let rest = room.checked_sub(kept.chunk.len() + OVERHEAD);
+        *room = rest.unwrap_or(*room);
+        rest.is_none()
+    });
+    chunks.truncate(fit.unwrap_or(chunks.len()));
+    chunks.shrink_to_fit();
+    chunks.sort_by_key(|kept| kept.number);
+    chunks
 }
 
 impl AlertSnapshot {
@@ -235,8 +261,9 @@ mod tests {
             assert!(take(&mut snapshots, at, severity, BYTES));
         }
         assert_eq!(seconds(&snapshots), [10, 30, 70]);
+        // A note takes the place of no worse one, however old that is.
         assert!(take(&mut snapshots, 90, Note, BYTES));
-        assert_eq!(seconds(&snapshots), [30, 70, 90]);
+        assert_eq!(seconds(&snapshots), [10, 30, 70]);
         assert!(take(&mut snapshots, 110, Warning, BYTES));
         assert_eq!(seconds(&snapshots), [30, 70, 110]);
         // One that has no room at all makes none.
@@ -247,5 +274,34 @@ mod tests {
         // A snapshot that has given way since is left out.
         assert_eq!(snapshots.chunk(places[1]), None);
         assert!(snapshots.chunk(places[0]).is_some());
+    }
+
+    /// A busy process: the polls of the whole time have no room. States come first, then the polls
+    /// nearest to the alert.
+    #[test]
+    fn a_snapshot_without_room_for_all_has_what_is_nearest_to_the_alert() {
+        const BYTES: usize = 100;
+        // One snapshot may have half of it: six chunks.
+        let mut snapshots = AlertSnapshots::new(2 * 6 * (BYTES + OVERHEAD));
+        let chunks = |seconds: std::ops::Range<u64>| seconds.map(|at| kept(at, BYTES)).collect();
+        let numbers = |snapshots: &AlertSnapshots| {
+            snapshots.between((0, 0), [None; 2]).map(|places| {
+                let first = |place: &_| snapshots.chunk(*place).expect("it is there")[0];
+                places.iter().map(first).collect::<Vec<_>>()
+            })
+        };
+        snapshots.raise(50 * SECOND, Warning);
+        snapshots.take(chunks(49..51), chunks(40..53));
+        assert_eq!(numbers(&snapshots), [vec![49, 50], vec![48, 49, 50, 51]]);
+        // The states alone may be too many.
+        snapshots.raise(80 * SECOND, Warning);
+        snapshots.take(chunks(70..83), chunks(70..83));
+        let all = [vec![49, 50, 77, 78, 79, 80, 81, 82], vec![48, 49, 50, 51]];
+        assert_eq!(numbers(&snapshots), all);
+        // The next one takes the place of the oldest.
+        snapshots.raise(99 * SECOND, Alert);
+        snapshots.take(chunks(99..100), chunks(99..100));
+        let all = [vec![77, 78, 79, 80, 81, 82, 99], vec![99]];
+        assert_eq!(numbers(&snapshots), all);
     }
 }
