@@ -24,7 +24,7 @@ pub struct Detector {
     memory: Memory,
     entries: Map<Key, Entry>,
     past: Past,
-    /// Alerts that the last scan found over, and no scan before had seen.
+    /// Alerts that the last scan found over, and no scan before had raised.
     unseen: Vec<Alert>,
 }
 
@@ -80,7 +80,7 @@ impl Detector {
         self.alerts(situation.now)
     }
 
-    /// The alerts about polls that ended before the last scan, and that no scan saw.
+    /// The alerts about polls that ended before the last scan, and that no scan had raised.
     #[must_use]
     pub fn told_late(&self) -> &[Alert] {
         &self.unseen
