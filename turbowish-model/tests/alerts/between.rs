@@ -489,3 +489,36 @@ fn a_blocked_worker_is_not_also_a_number_of_long_polls() {
         .collect();
     assert_eq!(told, [(Pitfall::BlockedWorker, 4)]);
 }
+
+/// A function that runs an executor holds its thread. A poll in it is an alert of its own, though
+/// the scans have raised the function.
+#[test]
+fn a_poll_within_one_that_goes_on_is_an_alert_of_its_own() {
+    let mut play = Play::new(stage());
+    play.until(8_000, |stage, ms| {
+        polls(stage, 0, "hog", START);
+        let id = stage.get("hog").id;
+        let worker = &mut stage.situation.workers[0];
+        let poll = worker.poll.as_mut().expect("the outer poll");
+        (poll.task, poll.passed) = (None, None);
+        poll.stack = vec![("app::serve".to_owned(), START)];
+        worker.ended_polls = match ms {
+            7_000 => vec![FinishedPoll {
+                task: id,
+                ..ended((5_000, 6_500))
+            }],
+            _ => Vec::new(),
+        };
+    });
+    let titles = |alerts: &[Alert]| -> Vec<String> {
+        alerts.iter().map(|alert| alert.title.clone()).collect()
+    };
+    assert_eq!(
+        titles(&play.last),
+        ["blocked worker w0 8.00 s+: app::serve in one poll"]
+    );
+    assert_eq!(
+        titles(&play.past()),
+        ["blocked worker w0 1.50 s: app::write in one poll"]
+    );
+}

@@ -138,7 +138,15 @@ impl Detector {
             };
             let polled = (poll.worker, (poll.since, until));
             let raised = self.entries.iter().filter(|(_, entry)| entry.raised);
-            let mut about = raised.filter(|(_, entry)| entry.is_about(polled));
+            // An outer poll may run an executor: each poll in it is an alert of its own.
+            let is_outer = |entry: &Entry| {
+                entry
+                    .finding
+                    .poll
+                    .as_ref()
+                    .is_some_and(|it| it.is_around(&poll, situation))
+            };
+            let mut about = raised.filter(|(_, entry)| entry.is_about(polled) && !is_outer(entry));
             let key = about.next().map(|(key, _)| key.clone());
             let is_held = |key: &Key| fold::is_held_worker(key.0);
             if key.as_ref().is_some_and(is_held) {
