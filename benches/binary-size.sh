@@ -9,7 +9,7 @@ usage() {
     cat <<'TEXT'
 Usage: benches/binary-size.sh [--check] [--sections]
 
-  --check     fail where the feature `server` adds more than 3.35 MB; the goal is 3
+  --check     fail where the feature `server` adds more than 3.5 MB; the goal is 3
   --sections  bytes of machine code, constants, unwinding tables and relocations, too
 
 Builds are kept in target/bench/binary-size: the first run takes a minute on two cores.
@@ -21,7 +21,7 @@ fail() {
     exit 1
 }
 
-most=3350000
+most=3500000
 check= sections=
 for word in "$@"; do
     case $word in

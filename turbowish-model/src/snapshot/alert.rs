@@ -71,7 +71,7 @@ row! {
         /// The last times that it was active, at most [`RECENT_KEPT`], and the longest one; while
         /// the alert is active, those before.
         recent: Vec<Occurrence> [first];
-        /// No scan saw the poll concerned: which tasks waited because of it is unknown.
+        /// No scan told which tasks waited because of the poll concerned, so that is unknown.
         behind_unknown: bool [any];
         /// For how long, while the poll concerned was in progress, no other covered poll ran on
         /// any thread, at least: 0 if others ran, or if that is unknown.

@@ -13,6 +13,9 @@ use turbowish_testing::situations::{MS, SECOND, START, SituationBuilder, place};
 /// Scans come so often, in milliseconds: as with many tasks.
 const APART: u64 = 5_000;
 
+/// End of WHY.
+const UNKNOWN: &str = " No scan told who waited for this poll, so that is not known.";
+
 /// What happened on w0 between two scans. All times are in milliseconds.
 #[derive(Clone, Copy, Default)]
 struct Between<'a> {
@@ -142,8 +145,7 @@ fn a_stall_between_two_scans_is_told_as_it_was() {
         "{}",
         alert.why
     );
-    let unknown = "No scan saw this poll: who waited for it is not known.";
-    assert!(alert.why.ends_with(unknown), "{}", alert.why);
+    assert!(alert.why.ends_with(UNKNOWN), "{}", alert.why);
     assert_eq!(cell(&alert, "behind"), "?");
     let [fix] = &alert.fixes[..] else {
         panic!("{:?}", alert.fixes);
@@ -320,6 +322,9 @@ fn a_long_poll_that_becomes_a_blocked_worker_is_one_alert() {
         (alert.title.as_str(), alert.times, alert.began_unix_ns),
         ("blocked worker w0 1.48 s: app::write in one poll", 1, UNIX)
     );
+    // The scans saw it, but not who waited for it: that is not told of a long poll.
+    assert!(alert.why.ends_with(UNKNOWN), "{}", alert.why);
+    assert_eq!(cell(alert, "behind"), "?");
     // Its await point is that of the look.
     let at = alert.at.as_ref().and_then(|at| at.place.as_ref());
     assert_eq!(at.expect("an await point").expr, "self.db.lock()");
@@ -483,4 +488,37 @@ fn a_blocked_worker_is_not_also_a_number_of_long_polls() {
         .map(|alert| (alert.pitfall, alert.times))
         .collect();
     assert_eq!(told, [(Pitfall::BlockedWorker, 4)]);
+}
+
+/// A function that runs an executor holds its thread. A poll in it is an alert of its own, though
+/// the scans have raised the function.
+#[test]
+fn a_poll_within_one_that_goes_on_is_an_alert_of_its_own() {
+    let mut play = Play::new(stage());
+    play.until(8_000, |stage, ms| {
+        polls(stage, 0, "hog", START);
+        let id = stage.get("hog").id;
+        let worker = &mut stage.situation.workers[0];
+        let poll = worker.poll.as_mut().expect("the outer poll");
+        (poll.task, poll.passed) = (None, None);
+        poll.stack = vec![("app::serve".to_owned(), START)];
+        worker.ended_polls = match ms {
+            7_000 => vec![FinishedPoll {
+                task: id,
+                ..ended((5_000, 6_500))
+            }],
+            _ => Vec::new(),
+        };
+    });
+    let titles = |alerts: &[Alert]| -> Vec<String> {
+        alerts.iter().map(|alert| alert.title.clone()).collect()
+    };
+    assert_eq!(
+        titles(&play.last),
+        ["blocked worker w0 8.00 s+: app::serve in one poll"]
+    );
+    assert_eq!(
+        titles(&play.past()),
+        ["blocked worker w0 1.50 s: app::write in one poll"]
+    );
 }

@@ -1147,7 +1147,7 @@ pub struct Alert {
     /// Length of that part; 0 if on_cpu_ns is not known.
     #[prost(uint64, tag = "24")]
     pub on_cpu_of_ns: u64,
-    /// No scan saw the poll that it is about: which tasks waited because of it is not known.
+    /// No scan told which tasks waited because of the poll that it is about: that is not known.
     #[prost(bool, tag = "25")]
     pub behind_unknown: bool,
 }

@@ -24,7 +24,7 @@ pub struct Detector {
     memory: Memory,
     entries: Map<Key, Entry>,
     past: Past,
-    /// Alerts that the last scan found over, and no scan before had seen.
+    /// Alerts that the last scan found over, and no scan before had raised.
     unseen: Vec<Alert>,
 }
 
@@ -80,7 +80,7 @@ impl Detector {
         self.alerts(situation.now)
     }
 
-    /// The alerts about polls that ended before the last scan, and that no scan saw.
+    /// The alerts about polls that ended before the last scan, and that no scan had raised.
     #[must_use]
     pub fn told_late(&self) -> &[Alert] {
         &self.unseen
@@ -138,7 +138,15 @@ impl Detector {
             };
             let polled = (poll.worker, (poll.since, until));
             let raised = self.entries.iter().filter(|(_, entry)| entry.raised);
-            let mut about = raised.filter(|(_, entry)| entry.is_about(polled));
+            // An outer poll may run an executor: each poll in it is an alert of its own.
+            let is_outer = |entry: &Entry| {
+                entry
+                    .finding
+                    .poll
+                    .as_ref()
+                    .is_some_and(|it| it.is_around(&poll, situation))
+            };
+            let mut about = raised.filter(|(_, entry)| entry.is_about(polled) && !is_outer(entry));
             let key = about.next().map(|(key, _)| key.clone());
             let is_held = |key: &Key| fold::is_held_worker(key.0);
             if key.as_ref().is_some_and(is_held) {

@@ -66,10 +66,20 @@ pub(super) struct OngoingPoll {
 
 impl OngoingPoll {
     /// Whether it is a poll that has ended, given that it was in progress at the instant `seen`.
-    /// Root polls of one thread do not overlap; of an ended one the outermost call may be unknown.
+    /// Root polls of one thread do not overlap, unless one [is around](Self::is_around) others; of an
+    /// ended one the outermost call may be unknown.
     pub(super) const fn is(&self, worker: u64, ended: (u64, u64), seen: u64) -> bool {
         let (since, until) = ended;
         self.worker == worker && since <= seen && until > self.since
+    }
+
+    /// Whether another poll has begun and ended in this one, which is still in progress.
+    pub(super) fn is_around(&self, inner: &Self, situation: &Situation) -> bool {
+        let mut workers = situation.workers.iter();
+        let worker = workers.find(|worker| worker.id == self.worker);
+        let open = worker.and_then(|worker| worker.poll.as_ref());
+        let is_open = open.is_some_and(|open| open.since == self.since);
+        is_open && self.worker == inner.worker && self.since < inner.since
     }
 }
 

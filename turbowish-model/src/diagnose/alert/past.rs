@@ -113,7 +113,7 @@ impl Past {
         let mut recent = core::mem::take(&mut known.alert.recent);
         recent.append(&mut alert.recent);
         forget_first(&mut recent);
-        // One that no scan saw says less.
+        // One that no scan raised says less.
         let rank = |alert: &Alert| (alert.severity, alert.behind_unknown);
         if rank(&alert) <= rank(&known.alert) {
             (known.alert, known.sameness) = (alert, sameness);
@@ -200,7 +200,7 @@ fn bound(alert: &mut Alert) {
     alert.behind.unlisted = alert.behind.unlisted.saturating_add(more);
 }
 
-/// An alert about a poll that no scan saw, with its whole length.
+/// An alert about a poll that no scan raised while it lasted, with its whole length.
 pub(super) fn of_unseen(finding: &Finding, until: u64, situation: &Situation) -> Alert {
     let peak = Peak {
         ended: Some(until),

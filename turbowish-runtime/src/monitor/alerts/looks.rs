@@ -18,8 +18,29 @@ use crate::os_thread;
 #[derive(Debug, Default)]
 pub(in crate::monitor) struct WorkerLooks {
     workers: Map<u32, LookedAt>,
+    told: ToldPolls,
     /// Instant of the last scan, in ticks.
     scanned: u64,
+}
+
+/// Number of long polls that are told one by one, by the proc of the call.
+#[derive(Debug, Default)]
+struct ToldPolls(Map<u32, u64>);
+
+impl ToldPolls {
+    fn add(&mut self, long: &LongPollReading) {
+        if let Some(&proc) = long.stack.last() {
+            *self.0.entry(proc).or_default() += 1;
+        }
+    }
+
+    /// There was no room for it.
+    fn remove(&mut self, long: &LongPollReading) {
+        let told = long.stack.last().and_then(|proc| self.0.get_mut(proc));
+        if let Some(told) = told {
+            *told = told.saturating_sub(1);
+        }
+    }
 }
 
 /// One thread.
@@ -60,20 +81,29 @@ impl WorkerLooks {
         let mut known = std::mem::take(&mut self.workers);
         for thread in threads.iter().filter(|thread| thread.polls) {
             let mut worker = known.remove(&thread.index).unwrap_or_default();
-            worker.look(thread, scale, limit);
+            worker.look(thread, scale, limit, &mut self.told);
             self.workers.insert(thread.index, worker);
         }
+        for gone in known.values() {
+            let ended = gone.ended.iter().map(|root| &root.innermost);
+            let polls = gone.within.iter().chain(ended);
+            polls.for_each(|long| self.told.remove(long));
+        }
+    }
+
+    /// Number of finished long polls of calls of a proc that alerts tell one by one.
+    pub(in crate::monitor) fn told(&self, proc: u32) -> u64 {
+        self.told.0.get(&proc).copied().unwrap_or(0)
     }
 
     /// Whether a poll has become long since the last scan, or such a poll has ended. `now` is the
     /// instant at which the threads were read, and `limit` the length of a long poll, in ticks.
     pub(super) fn is_urgent(&self, threads: &[ThreadNow], now: u64, limit: u64) -> bool {
         let is_news = |since: u64| (self.scanned..now).contains(&since.saturating_add(limit));
-        let mut polls = threads.iter().filter_map(|thread| {
-            let is_root = thread.polls && thread.open.iter().any(|poll| poll.root);
-            thread.open.first().filter(|_| is_root)
-        });
-        polls.any(|poll| is_news(poll.start))
+        let threads = threads.iter().filter(|thread| thread.polls);
+        // A poll may run an executor: each of those in it may be the one that takes too long.
+        let mut roots = threads.flat_map(|thread| thread.open.iter().filter(|poll| poll.root));
+        roots.any(|poll| is_news(poll.start))
             || self.workers.values().any(|worker| !worker.ended.is_empty())
     }
 
@@ -93,7 +123,7 @@ impl WorkerLooks {
 }
 
 impl LookedAt {
-    fn look(&mut self, thread: &ThreadNow, scale: Scale, limit: u64) {
+    fn look(&mut self, thread: &ThreadNow, scale: Scale, limit: u64, told: &mut ToldPolls) {
         // Of a thread to which nothing has happened, the last reading is as good.
         if !thread.open.is_empty() || thread.latest != self.latest {
             self.read_times(thread, scale);
@@ -107,17 +137,21 @@ impl LookedAt {
         ledger.long_polls(limit, &mut relax, &mut |long| {
             last = last.max(long.poll.end);
             if long.poll.end > seen {
+                told.add(&long);
                 within.push(long);
             }
         });
         self.seen = last;
-        let open = thread.open.first().map(|poll| poll.start);
-        self.ended.extend(ended(within, open));
+        let open = thread.open.iter().filter(|poll| poll.root);
+        let open: Vec<_> = open.map(|poll| (poll.key, poll.start)).collect();
+        self.ended.extend(ended(within, &open));
         let more = self.ended.len().saturating_sub(KEPT);
-        self.ended.drain(..more);
+        let gone = self.ended.drain(..more);
+        gone.for_each(|root| told.remove(&root.innermost));
         // A nested executor may stay in one poll of the outer one.
         let more = self.within.len().saturating_sub(KEPT);
-        self.within.drain(..more);
+        let gone = self.within.drain(..more);
+        gone.for_each(|long| told.remove(&long));
     }
 
     fn read_times(&mut self, thread: &ThreadNow, scale: Scale) {
@@ -138,10 +172,15 @@ impl LookedAt {
     }
 }
 
-/// Takes the root polls that have ended: all but those within the one that began at `open`.
-fn ended(long: &mut Vec<LongPollReading>, open: Option<u64>) -> Vec<EndedRoot> {
+/// Takes the root polls that have ended. `open`: task and start of those that have not. A poll
+/// within one of its own task waits for that end; one of a task that is polled in it does not, as
+/// the outer one may run an executor forever.
+fn ended(long: &mut Vec<LongPollReading>, open: &[(u64, u64)]) -> Vec<EndedRoot> {
     let start = |long: &LongPollReading| long.poll.end.saturating_sub(long.poll.hold);
-    let is_over = |long: &LongPollReading| open.is_none_or(|open| start(long) < open);
+    let is_within = |long: &LongPollReading, &(task, since): &(u64, u64)| {
+        long.poll.task == task && start(long) >= since
+    };
+    let is_over = |long: &LongPollReading| !open.iter().any(|open| is_within(long, open));
     let all = std::mem::take(long);
     let (mut over, within): (Vec<_>, Vec<_>) = all.into_iter().partition(is_over);
     *long = within;

@@ -74,7 +74,7 @@ impl SituationBuilder<'_> {
                 lost_races: Some(lost.min(never_polled)),
                 polls,
                 spurious: Some(spurious),
-                slow: self.slow(stats),
+                slow: self.slow(number, stats),
                 forced: forced.remove(&number).unwrap_or_default(),
                 longest_ns: self.ns(stats.recent_longest),
                 future_bytes: stats.future_bytes,
@@ -101,16 +101,22 @@ impl SituationBuilder<'_> {
         Map::from_iter(roots.map(|(root, (forced, _))| (root, forced)))
     }
 
-    fn slow(&self, stats: &ProcStats) -> u64 {
+    fn slow(&self, proc: u32, stats: &ProcStats) -> u64 {
         let running = &stats.populations[Population::PollRunning as usize];
         // A bucket counts if all of it is above the limit.
         let limit = bucket_of(self.assembly.scale.ticks(self.long_ns));
-        // Each longer one is an alert of its own.
         let held = bucket_of(self.assembly.scale.ticks(self.held_ns));
-        let slow = running
-            .iter()
-            .filter(|&(bucket, _)| (limit + 1..held).contains(&usize::from(bucket)));
-        in_polls(stats, slow.map(|(_, count)| count).sum())
+        let (mut slow, mut holding) = (0, 0);
+        for (bucket, count) in running.iter() {
+            match usize::from(bucket) {
+                bucket if bucket <= limit => {}
+                bucket if bucket < held => slow += count,
+                _ => holding += count,
+            }
+        }
+        // Each of these is an alert of its own, except those that no look could tell.
+        slow += holding.saturating_sub(self.looks.told(proc));
+        in_polls(stats, slow)
     }
 
     /// By proc: calls dropped unpolled by a race that another branch won, and calls dropped

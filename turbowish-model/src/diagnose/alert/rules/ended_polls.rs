@@ -56,7 +56,8 @@ fn finding(scan: &Scan<'_>, worker: &WorkerThread, ended: &FinishedPoll) -> Find
     };
     finding.until = Some(ended.until);
     finding.alert.behind_unknown = true;
-    let told = " No scan saw this poll: who waited for it is not known.";
+    // A scan may have seen it when it was a long poll still, and does not look then for who waits.
+    let told = " No scan told who waited for this poll, so that is not known.";
     finding.alert.why.push_str(told);
     finding
 }

@@ -32,7 +32,7 @@ fn long(since: u64, end: u64, task: u64, stack: &[u32]) -> LongPollReading {
 type Told<'a> = (u64, u64, u64, &'a [u32]);
 
 /// The root polls that have ended, and the number of polls that wait for the end of theirs.
-fn check(mut polls: Vec<LongPollReading>, open: Option<u64>, expected: &[Told<'_>], left: usize) {
+fn check(mut polls: Vec<LongPollReading>, open: &[(u64, u64)], expected: &[Told<'_>], left: usize) {
     let ended = ended(&mut polls, open);
     let told = ended.iter().map(|root| {
         let stack = &root.innermost.stack[..];
@@ -51,25 +51,32 @@ fn polls_of_one_root_are_one() {
             long(11, 29, 7, &[1, 2]),
         ]
     };
-    check(nested(), None, &[(10, 30, 7, &[1, 2, 3])], 0);
+    check(nested(), &[], &[(10, 30, 7, &[1, 2, 3])], 0);
     // A span is one poll of all of its levels.
     let span = vec![long(10, 30, 7, &[1, 2]), long(10, 30, 7, &[1])];
-    check(span, None, &[(10, 30, 7, &[1, 2])], 0);
+    check(span, &[], &[(10, 30, 7, &[1, 2])], 0);
     // Another one of the same thread, and a task in the poll of another one.
     let mut two = nested();
     two.push(long(30, 45, 9, &[5]));
     two.push(long(31, 44, 8, &[6]));
     let second: Told<'_> = (30, 45, 9, &[6]);
-    check(two, Some(46), &[(10, 30, 7, &[1, 2, 3]), second], 0);
+    check(two, &[(9, 46)], &[(10, 30, 7, &[1, 2, 3]), second], 0);
 }
 
 #[test]
 fn what_is_within_an_open_poll_waits_for_its_end() {
     let polls = vec![long(5, 9, 7, &[1]), long(12, 28, 8, &[1, 2])];
-    check(polls, Some(11), &[(5, 9, 7, &[1])], 1);
+    check(polls, &[(8, 11)], &[(5, 9, 7, &[1])], 1);
+    // Another task's poll does not wait for it, nor for that of a function outside of tasks. A call
+    // of the outer task still does if an inner poll has begun since.
+    let polls = || vec![long(12, 28, 8, &[1]), long(13, 20, 7, &[2])];
+    check(polls(), &[(7, 11)], &[(12, 28, 8, &[1])], 1);
+    check(polls(), &[(7, 11), (9, 30)], &[(12, 28, 8, &[1])], 1);
+    let all: [Told<'_>; 1] = [(12, 28, 8, &[2])];
+    check(polls(), &[(0, 11)], &all, 0);
     // The poll that ended began before: the open one is the next.
     let polls = vec![long(12, 28, 8, &[1])];
-    check(polls, Some(28), &[(12, 28, 8, &[1])], 0);
+    check(polls, &[(8, 28)], &[(12, 28, 8, &[1])], 0);
 }
 
 const MS: u64 = 1_000_000;
@@ -245,5 +252,87 @@ fn a_stall_that_a_look_sees_is_an_alert_while_it_lasts() {
         panic!("{:#?}", crowded.alerts());
     };
     assert!(title.title.contains(" 1.50 s: "), "{}", title.title);
+    crowded.monitor.disarm();
+}
+
+/// A plain function that polls tasks, as one that calls `block_on`.
+#[turbowish::instrument]
+fn serves(work: &mut dyn FnMut()) {
+    work();
+}
+
+/// What ends within it does not wait for its end.
+#[test]
+fn a_stall_in_an_executor_that_a_plain_function_runs_is_an_alert() {
+    let _alone = alone();
+    let mut crowded = Crowded::new();
+    crowded.worker = Box::pin(crate::task(works()));
+    serves(&mut || {
+        crowded.works(|| ());
+        advance(5_000 * MS);
+        crowded.tick();
+        assert_eq!(crowded.held_ms(), [0; 0]);
+        crowded.works(|| advance(1_500 * MS));
+        crowded.tick();
+        assert_eq!(crowded.held_ms(), [1_500]);
+    });
+    crowded.monitor.disarm();
+}
+
+/// A scan is made when the inner poll is over the limit, whenever the function began.
+#[test]
+fn a_stall_in_an_executor_that_a_plain_function_runs_is_urgent() {
+    let _alone = alone();
+    let mut crowded = Crowded::new();
+    crowded.worker = Box::pin(crate::task(works()));
+    let monitor = crowded.monitor;
+    let scanned = move || {
+        put_off(monitor);
+        monitor.tick();
+        monitor.watch().pace.urgent.is_some()
+    };
+    serves(&mut || {
+        crowded.works(|| ());
+        advance(5_000 * MS);
+        crowded.tick();
+        crowded.works(move || {
+            for (after, expected) in [(750, false), (260, true), (250, false)] {
+                advance(after * MS);
+                assert_eq!(scanned(), expected, "{after}");
+            }
+        });
+    });
+    crowded.monitor.disarm();
+}
+
+/// A poll of no known task is no alert of its own, so *long poll* counts it.
+#[test]
+fn what_no_look_tells_is_a_long_poll() {
+    let _alone = alone();
+    let mut crowded = Crowded::new();
+    crowded.worker = Box::pin(works());
+    let scan = |crowded: &Crowded| {
+        crowded.monitor.watch().pace.due = None;
+        crowded.tick();
+    };
+    serves(&mut || {
+        crowded.works(|| ());
+        for _ in 0..2 {
+            for _ in 0..5 {
+                crowded.works(|| advance(1_500 * MS));
+            }
+            scan(&crowded);
+        }
+    });
+    let mut alerts = crowded.alerts();
+    alerts.retain(|alert| alert.pitfall == Pitfall::LongPoll);
+    let [alert] = &alerts[..] else {
+        panic!("{alerts:#?}");
+    };
+    assert!(
+        alert.title.ends_with("::works, 10 polls > 10ms"),
+        "{}",
+        alert.title
+    );
     crowded.monitor.disarm();
 }
