@@ -66,8 +66,8 @@ pub(super) struct OngoingPoll {
 
 impl OngoingPoll {
     /// Whether it is a poll that has ended, given that it was in progress at the instant `seen`.
-    /// Root polls of one thread do not overlap, unless one [is around](Self::is_around) others; of an
-    /// ended one the outermost call may be unknown.
+    /// Root polls of one thread do not overlap, unless one [is around](Self::is_around) others; of
+    /// an ended one the outermost call may be unknown.
     pub(super) const fn is(&self, worker: u64, ended: (u64, u64), seen: u64) -> bool {
         let (since, until) = ended;
         self.worker == worker && since <= seen && until > self.since
