@@ -5,7 +5,7 @@ use turbowish_model::account::call::PollEnd;
 use turbowish_model::event::CallEvent;
 use turbowish_model::event::call_ring::CallRecord;
 
-use crate::varint::{Bytes, fold, put, unfold};
+use crate::varint::{Bytes, put, put_change, unfold};
 
 /// Events of calls on one thread, in one chunk.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -31,22 +31,14 @@ const FLAG: u8 = 1 << 3;
 const END_AT: u32 = 4;
 const KIND: u8 = FLAG - 1;
 
-/// By the number that stands for each.
-const ENDS: [PollEnd; 5] = [
-    PollEnd::Pending,
-    PollEnd::Ready,
-    PollEnd::Err,
-    PollEnd::Panic,
-    PollEnd::Torn,
-];
-
 /// Writes the body of a chunk of events of calls.
 #[derive(Debug)]
 pub struct CallEncoder {
     body: Vec<u8>,
     /// Time of the event before, or of the chunk.
     clock: u64,
-    number: u32,
+    /// Number of the call before.
+    number: u64,
 }
 
 impl CallEncoder {
@@ -80,13 +72,9 @@ impl CallEncoder {
             CallEvent::Wake => return,
         };
         self.body.push(code);
-        let after = event.at.wrapping_sub(self.clock);
-        put(&mut self.body, fold(after.cast_signed()));
-        self.clock = event.at;
+        put_change(&mut self.body, &mut self.clock, event.at);
         if names_call(code & KIND) {
-            let after = i64::from(event.number) - i64::from(self.number);
-            put(&mut self.body, fold(after));
-            self.number = event.number;
+            put_change(&mut self.body, &mut self.number, event.number.into());
         }
         for number in [proc, site].into_iter().flatten() {
             put(&mut self.body, number.into());
@@ -136,7 +124,7 @@ impl CallBatch {
                     proc: Some(bytes.small()?),
                     root: flag,
                 },
-                END => CallEvent::PollEnd(*ENDS.get(usize::from(code >> END_AT))?),
+                END => CallEvent::PollEnd(*PollEnd::ALL.get(usize::from(code >> END_AT))?),
                 DROP => CallEvent::Drop,
                 AWAIT => CallEvent::Await {
                     proc: bytes.small()?,
@@ -158,7 +146,7 @@ mod tests {
     use proptest::prelude::*;
     use turbowish_model::event::call_ring::CallRecord;
 
-    use super::{CallBatch, CallEncoder, CallEvent, ENDS};
+    use super::{CallBatch, CallEncoder, CallEvent, PollEnd};
 
     fn record() -> impl Strategy<Value = CallRecord> {
         let event = prop_oneof![
@@ -167,7 +155,7 @@ mod tests {
                 proc: Some(proc),
                 root
             }),
-            proptest::sample::select(&ENDS[..]).prop_map(CallEvent::PollEnd),
+            proptest::sample::select(&PollEnd::ALL[..]).prop_map(CallEvent::PollEnd),
             Just(CallEvent::Drop),
         ];
         let named = (any::<u64>(), any::<u32>(), event)

@@ -102,6 +102,16 @@ pub struct ChunkHeader {
 }
 
 impl ChunkHeader {
+    /// The header of the chunk that begins there, the whole chunk, and what follows it. `None` if
+    /// the header is damaged, or a part is missing.
+    #[must_use]
+    pub fn split(bytes: &[u8]) -> Option<(Self, &[u8], &[u8])> {
+        let header = Self::read(bytes.first_chunk()?)?;
+        let len = HEADER_BYTES.saturating_add(header.len as usize);
+        let (chunk, rest) = bytes.split_at_checked(len)?;
+        Some((header, chunk, rest))
+    }
+
     /// The header as it is stored.
     #[must_use]
     pub fn bytes(&self) -> [u8; HEADER_BYTES] {

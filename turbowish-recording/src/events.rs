@@ -4,7 +4,7 @@
 use turbowish_model::account::event_ring::EVENT_VALUES;
 use turbowish_model::account::resource::Role;
 
-use crate::varint::{Bytes, fold, put, unfold};
+use crate::varint::{Bytes, fold, put, put_change, unfold};
 
 /// An event of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,13 +99,13 @@ impl EventEncoder {
             ThreadEventKind::User { .. } => USER,
         };
         self.body.push(code);
-        change(&mut self.body, &mut self.clock, event.at_unix_ns);
-        change(&mut self.body, &mut self.task, event.task);
+        put_change(&mut self.body, &mut self.clock, event.at_unix_ns);
+        put_change(&mut self.body, &mut self.task, event.task);
         match event.kind {
             ThreadEventKind::Waited(span)
             | ThreadEventKind::GaveUp(span)
             | ThreadEventKind::Held(span) => {
-                change(&mut self.body, &mut self.resource, span.resource);
+                put_change(&mut self.body, &mut self.resource, span.resource);
                 put(&mut self.body, span.duration_ns);
                 self.body.push(span.role as u8);
                 put(&mut self.body, span.amount.into());
@@ -127,12 +127,6 @@ impl EventEncoder {
     pub fn end(self) -> Vec<u8> {
         self.body
     }
-}
-
-/// Appends the difference to the value before.
-fn change(body: &mut Vec<u8>, before: &mut u64, now: u64) {
-    put(body, fold(now.wrapping_sub(*before).cast_signed()));
-    *before = now;
 }
 
 impl EventBatch {

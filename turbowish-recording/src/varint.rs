@@ -20,6 +20,12 @@ pub(crate) const fn fold(difference: i64) -> u64 {
     (difference << 1 ^ difference >> 63) as u64
 }
 
+/// Appends the difference to the value before.
+pub(crate) fn put_change(into: &mut Vec<u8>, before: &mut u64, now: u64) {
+    put(into, fold(now.wrapping_sub(*before).cast_signed()));
+    *before = now;
+}
+
 /// The difference for such a number.
 pub(crate) const fn unfold(number: u64) -> i64 {
     (number >> 1) as i64 ^ -((number & 1) as i64)

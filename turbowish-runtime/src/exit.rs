@@ -21,10 +21,10 @@ use turbowish_model::snapshot::report;
 use turbowish_model::snapshot::{Snapshot, Table};
 
 use self::watched::{Step, Steps};
+use crate::hot::clock;
 use crate::lock::lock;
 use crate::log::{say, tell};
 use crate::monitor;
-use crate::monitor::unix_ns;
 use crate::settings::{Report, with_pid};
 
 /// The report at the exit of this process.
@@ -46,7 +46,7 @@ pub(crate) fn watch(report: &Report) {
     if *report == Report::None {
         return;
     }
-    *lock(&REPORT.wanted) = (report.clone(), unix_ns());
+    *lock(&REPORT.wanted) = (report.clone(), clock::unix_ns());
     REPORT.owner.store(std::process::id(), Ordering::Release);
     #[cfg(unix)]
     crate::exit::signals::watch();

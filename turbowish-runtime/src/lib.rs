@@ -14,6 +14,7 @@ extern crate self as turbowish;
 #[cfg(test)]
 pub use {private as __private, turbowish_macros::instrument};
 
+mod discard;
 mod exit;
 mod features;
 mod hot;

@@ -31,7 +31,7 @@ pub(crate) mod thread;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::Instant;
 
 use turbowish_model::account::time::Scale;
 use turbowish_model::collect::history::History;
@@ -135,7 +135,7 @@ impl Monitor {
                 gather: Collector::default(),
                 history: History::new(now),
                 switched: Switched {
-                    unix_ns: unix_ns(),
+                    unix_ns: clock::unix_ns(),
                     off_at: Some(now),
                     epoch: 0,
                 },
@@ -166,7 +166,7 @@ impl Monitor {
         if let Some(epoch) = self.turn_on() {
             events::console(|| ConsoleEvent::Arm);
             state.switched = Switched {
-                unix_ns: unix_ns(),
+                unix_ns: clock::unix_ns(),
                 off_at: None,
                 epoch,
             };
@@ -192,7 +192,7 @@ impl Monitor {
         let mut state = self.state();
         if let Some(epoch) = switch::disarm() {
             events::console(|| ConsoleEvent::Disarm);
-            let (now, unix_ns) = (clock::ticks(), unix_ns());
+            let (now, unix_ns) = (clock::ticks(), clock::unix_ns());
             state.gather.end(epoch, now);
             let (totals, _) = state.gather.read(|| now);
             state.history.tick(totals);
@@ -268,11 +268,4 @@ impl Monitor {
         let names = [own, crate::tests::stage::OURS, crate::hot::thread::ENDED];
         self.state().gather.kept(&names)
     }
-}
-
-pub(crate) fn unix_ns() -> u64 {
-    let since = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default();
-    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }

@@ -7,8 +7,8 @@ use std::io::{self, Cursor, Write};
 use std::path::{Path, PathBuf};
 
 use turbowish_recording::{
-    ChunkHeader, ChunkKind, FILE_HEADER, HEADER_BYTES, LeftPolls, LeftRings, PollBatch,
-    PollEncoder, Reader, RecordingError, encode,
+    ChunkHeader, ChunkKind, FILE_HEADER, LeftPolls, LeftRings, PollBatch, PollEncoder, Reader,
+    RecordingError, encode,
 };
 use turbowish_wire::discovery::{self, Recording};
 
@@ -248,8 +248,7 @@ impl Whole {
 /// The chunk that begins there.
 fn chunk(bytes: &[u8], offset: u64) -> Option<&[u8]> {
     let rest = bytes.get(usize::try_from(offset).ok()?..)?;
-    let header = ChunkHeader::read(rest.first_chunk()?)?;
-    rest.get(..HEADER_BYTES + header.len as usize)
+    ChunkHeader::split(rest).map(|(_, chunk, _)| chunk)
 }
 
 /// Writes a new file.

@@ -1,84 +1,31 @@
 //! Each program soon raises its own alert, with the right parties, and no other; healthy ones none.
 
+mod program;
+
 use std::io::Cursor;
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use turbowish_model::query::{Query, Rows};
 use turbowish_model::snapshot::alert::{Alert, PartyKind, Severity};
 use turbowish_model::snapshot::{IntentRow, Snapshot};
 use turbowish_recording::Reader;
-use turbowish_wire::client::{Connection, Target};
 
-/// Ends with its input, which this holds.
-struct Program {
-    child: Child,
-    _folder: tempfile::TempDir,
-    connection: Connection,
+use self::program::Program;
+
+/// Starts a program with these limits.
+async fn start(path: &str, limits: &str) -> Program {
+    Program::start(path, ("TURBOWISH_LIMITS", limits)).await
 }
 
-impl Program {
-    async fn start(path: &str, limits: &str) -> Program {
-        let own = std::fs::Permissions::from_mode(0o700);
-        let folder = tempfile::Builder::new().permissions(own).tempdir();
-        let folder = folder.expect("a folder");
-        let mut child = Command::new(path)
-            .env("TURBOWISH_RUNTIME_DIR", folder.path())
-            .env("TURBOWISH_LIMITS", limits)
-            .env("KV_DIR", folder.path())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .spawn()
-            .expect("the program starts");
-        let socket = turbowish_wire::discovery::socket(folder.path(), child.id());
-        let connection = connected(&mut child, &socket).await;
-        Program {
-            child,
-            _folder: folder,
-            connection,
-        }
-    }
-
-    async fn snapshot(&self) -> Snapshot {
-        let query = Query {
-            tasks: Some(Rows::default()),
-            resources: Some(Rows::default()),
-            ..Query::default()
-        };
-        self.connection.snapshot(&query).await.expect("a snapshot")
-    }
-
-    /// What it has recorded.
-    async fn chunks(&self) -> Vec<u8> {
-        let mut past = self.connection.past(0, 0).await.expect("the recording");
-        let mut chunks = Vec::new();
-        while let Some(next) = past.next().await {
-            chunks.extend_from_slice(&next.expect("chunks"));
-        }
-        chunks
-    }
-}
-
-impl Drop for Program {
-    fn drop(&mut self) {
-        drop(self.child.stdin.take());
-        let _ = self.child.wait();
-    }
-}
-
-async fn connected(child: &mut Child, socket: &Path) -> Connection {
-    let target = Target::Socket(socket.to_owned());
-    let begun = Instant::now();
-    loop {
-        match Connection::connect(&target).await {
-            Ok(connection) => return connection,
-            Err(error) => assert!(begun.elapsed() < Duration::from_secs(10), "{error}"),
-        }
-        assert!(child.try_wait().expect("a child").is_none(), "it ended");
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
+async fn snapshot(program: &Program) -> Snapshot {
+    let query = Query {
+        tasks: Some(Rows::default()),
+        resources: Some(Rows::default()),
+        ..Query::default()
+    };
+    let taken = program.connection.snapshot(&query).await;
+    taken.expect("a snapshot")
 }
 
 /// `deadlock alert: tasks there, back; resources mutex alice, mutex bob; debit self.to.lock()`
@@ -109,12 +56,12 @@ const LONG_POLLS: &str = "long_poll.warn=10s,long_poll.alert=10s";
 
 async fn check(path: &str, limits: &str, expected: &str) {
     let _alone = MACHINE.write().await;
-    let program = Program::start(path, limits).await;
+    let program = start(path, limits).await;
     let within = Duration::from_secs(SOON);
     let begun = Instant::now();
     let mut seen = Vec::new();
     while begun.elapsed() < within {
-        let snapshot = program.snapshot().await;
+        let snapshot = snapshot(&program).await;
         let active = snapshot.alerts.rows.iter().filter(|alert| !alert.is_over());
         seen = active.map(line).collect();
         if seen == [expected] {
@@ -123,7 +70,7 @@ async fn check(path: &str, limits: &str, expected: &str) {
         }
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
-    let late = program.snapshot().await;
+    let late = snapshot(&program).await;
     panic!("expected {expected}, got {seen:#?}; in {late:#?}");
 }
 
@@ -170,10 +117,10 @@ fn recorded(recording: &mut Reader<Cursor<Vec<u8>>>, expected: &str) -> Option<(
 async fn check_none(path: &str, long: Duration) {
     let _shared = MACHINE.read().await;
     let limits = format!("{LONG_POLLS},guard_across_await.held=2s");
-    let program = Program::start(path, &limits).await;
+    let program = start(path, &limits).await;
     let begun = Instant::now();
     while begun.elapsed() < long {
-        let snapshot = program.snapshot().await;
+        let snapshot = snapshot(&program).await;
         let seen: Vec<&Alert> = snapshot.alerts.rows.iter().collect();
         assert!(seen.is_empty(), "after {:?}: {seen:#?}", begun.elapsed());
         tokio::time::sleep(Duration::from_millis(100)).await;
@@ -183,7 +130,7 @@ async fn check_none(path: &str, long: Duration) {
 #[tokio::test]
 async fn a_late_console_sees_all_tasks() {
     let _alone = MACHINE.write().await;
-    let program = Program::start(env!("CARGO_BIN_EXE_parked"), "").await;
+    let program = start(env!("CARGO_BIN_EXE_parked"), "").await;
     let query = Query {
         tasks: Some(Rows {
             limit: 50,
@@ -217,10 +164,10 @@ async fn a_late_console_sees_all_tasks() {
 #[tokio::test]
 async fn a_deadlock_is_certain_because_of_what_the_source_says() {
     let _alone = MACHINE.write().await;
-    let program = Program::start(env!("CARGO_BIN_EXE_unsent"), "").await;
+    let program = start(env!("CARGO_BIN_EXE_unsent"), "").await;
     let begun = Instant::now();
     let snapshot = loop {
-        let snapshot = program.snapshot().await;
+        let snapshot = snapshot(&program).await;
         if !snapshot.alerts.rows.is_empty() {
             break snapshot;
         }
@@ -256,7 +203,7 @@ async fn a_deadlock_is_certain_because_of_what_the_source_says() {
 #[tokio::test]
 async fn counters_come_with_their_values() {
     let _alone = MACHINE.write().await;
-    let program = Program::start(env!("CARGO_BIN_EXE_overload-of-counters"), "").await;
+    let program = start(env!("CARGO_BIN_EXE_overload-of-counters"), "").await;
     let query = Query {
         counters: Some(Rows::default()),
         ..Query::default()
@@ -301,7 +248,7 @@ async fn a_preempted_poll_is_told_as_run_delay() {
         return;
     }
     let _alone = MACHINE.write().await;
-    let program = Program::start(env!("CARGO_BIN_EXE_preempted"), "").await;
+    let program = start(env!("CARGO_BIN_EXE_preempted"), "").await;
     // However much of the core it is left.
     let told = |alert: &Alert| {
         let machine = "The kernel did not run w0 (thread main) for ";
@@ -322,7 +269,7 @@ async fn a_preempted_poll_is_told_as_run_delay() {
 async fn wait_for(program: &Program, told: impl Fn(&Alert) -> bool) -> Alert {
     let begun = Instant::now();
     loop {
-        let alerts = program.snapshot().await.alerts.rows;
+        let alerts = snapshot(program).await.alerts.rows;
         if let Some(alert) = alerts.iter().find(|alert| told(alert)) {
             println!("after {:?}", begun.elapsed());
             return alert.clone();
@@ -340,7 +287,7 @@ async fn check_told(path: &str, pitfall: &str, why: &str, fix: &str) {
         return;
     }
     let _alone = MACHINE.write().await;
-    let program = Program::start(path, "").await;
+    let program = start(path, "").await;
     let told = |alert: &Alert| {
         let alike = |other: &String| other.contains(fix);
         let is_unsure = |other: &String| other.contains("file I/O or a loop?");
@@ -370,7 +317,7 @@ async fn a_thread_that_computes_in_its_poll_is_told_so() {
 
 #[tokio::test]
 async fn a_panic_is_told_with_its_message_and_its_place() {
-    let program = Program::start(env!("CARGO_BIN_EXE_detached-failure"), "").await;
+    let program = start(env!("CARGO_BIN_EXE_detached-failure"), "").await;
     let told = |alert: &Alert| {
         let place = "detached-failure.rs:8: the panic is here";
         alert.title.contains("refresher panicked (no such host)")

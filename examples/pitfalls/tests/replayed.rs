@@ -1,10 +1,10 @@
 //! The recorded events of calls of whole programs, ill ones and a server under load, are replayed to
 //! what the process itself says of its functions and await points.
 
+mod program;
+
 use std::collections::BTreeMap;
 use std::io::Cursor;
-use std::os::unix::fs::PermissionsExt;
-use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use turbowish_model::account::aggregate::Aggregate;
@@ -17,7 +17,8 @@ use turbowish_model::snapshot::{Accounting, Snapshot};
 use turbowish_recording::{Names, Reader};
 use turbowish_testing::replay::{Outcome, Replay};
 use turbowish_wire::Action;
-use turbowish_wire::client::{Connection, Target};
+
+use self::program::Program;
 
 /// Longer than it takes on a machine that is busy with other things.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -33,39 +34,12 @@ type Counts = BTreeMap<String, Vec<u64>>;
 /// Time in polls of each function, in nanoseconds.
 type Running = BTreeMap<String, u64>;
 
-struct Program {
-    child: Child,
-    connection: Connection,
-    _folder: tempfile::TempDir,
-}
+/// A program whose events of calls are recorded.
+struct Recorded(Program);
 
-impl Program {
+impl Recorded {
     async fn start(path: &str) -> Self {
-        let own = std::fs::Permissions::from_mode(0o700);
-        let folder = tempfile::Builder::new().permissions(own).tempdir();
-        let folder = folder.expect("a folder");
-        let child = Command::new(path)
-            .env("TURBOWISH_RUNTIME_DIR", folder.path())
-            .env("TURBOWISH_RECORD", "calls")
-            .env("KV_DIR", folder.path())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .spawn()
-            .expect("the program starts");
-        let socket = turbowish_wire::discovery::socket(folder.path(), child.id());
-        let begun = Instant::now();
-        let connection = loop {
-            match Connection::connect(&Target::Socket(socket.clone())).await {
-                Ok(connection) => break connection,
-                Err(error) => assert!(begun.elapsed() < PATIENCE, "{error}"),
-            }
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        };
-        Self {
-            child,
-            connection,
-            _folder: folder,
-        }
+        Self(Program::start(path, ("TURBOWISH_RECORD", "calls")).await)
     }
 
     async fn snapshot(&self) -> Snapshot {
@@ -74,7 +48,11 @@ impl Program {
             awaits: Some(Rows::default()),
             ..Query::default()
         };
-        self.connection.snapshot(&query).await.expect("a snapshot")
+        self.0
+            .connection
+            .snapshot(&query)
+            .await
+            .expect("a snapshot")
     }
 
     /// What the process says when accounting has been switched off: nothing changes from then on.
@@ -86,17 +64,13 @@ impl Program {
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
         let off = Action::SetAccounting(Accounting::Disarmed);
-        self.connection.control(off).await.expect("it is allowed");
+        self.0.connection.control(off).await.expect("it is allowed");
         self.snapshot().await
     }
 
     /// What it has recorded by now, by thread, the names, and the number of lost events.
     async fn recorded(&self) -> (Vec<ThreadCalls>, Names, u64) {
-        let mut past = self.connection.past(0, 0).await.expect("the recording");
-        let mut chunks = Vec::new();
-        while let Some(next) = past.next().await {
-            chunks.extend_from_slice(&next.expect("chunks"));
-        }
+        let chunks = self.0.chunks().await;
         let mut reader = Reader::of_chunks(Cursor::new(chunks)).expect("a recording");
         let (names, faults) = reader.names().expect("names");
         assert!(reader.damage().is_none() && faults == 0);
@@ -114,13 +88,6 @@ impl Program {
         let threads = threads.into_iter();
         let calls = threads.map(|(thread, events)| ThreadCalls::new(thread.into(), events));
         (calls.collect(), names, lost)
-    }
-}
-
-impl Drop for Program {
-    fn drop(&mut self) {
-        drop(self.child.stdin.take());
-        let _ = self.child.wait();
     }
 }
 
@@ -206,7 +173,7 @@ impl OpenPolls {
 }
 
 async fn check(path: &str) {
-    let program = Program::start(path).await;
+    let program = Recorded::start(path).await;
     let last = program.last().await;
     let (expected, running) = said(&last);
     assert!(!expected.is_empty(), "it calls something");

@@ -36,6 +36,15 @@ pub enum PollEnd {
 }
 
 impl PollEnd {
+    /// All of them, each at the place that its number as an integer says.
+    pub const ALL: [Self; 5] = [
+        Self::Pending,
+        Self::Ready,
+        Self::Err,
+        Self::Panic,
+        Self::Torn,
+    ];
+
     pub(crate) const fn outcome(self) -> Outcome {
         match self {
             Self::Ready => Outcome::Ready,

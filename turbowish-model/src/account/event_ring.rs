@@ -6,6 +6,7 @@
 //! then, drops what may have been overwritten meanwhile, and counts it.
 
 use alloc::boxed::Box;
+use core::marker::PhantomData;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 use crate::account::resource::Role;
@@ -70,7 +71,7 @@ const USER: u64 = 4;
 const KIND_BITS: u32 = 8;
 const ROLE_BITS: u32 = 8;
 
-impl EventRecord {
+impl RingRecord<EVENT_WORDS> for EventRecord {
     fn words(&self) -> [u64; EVENT_WORDS] {
         let used = |kind: u64, of: &ResourceUse| {
             let role = (of.role as u64) << KIND_BITS;
@@ -116,43 +117,61 @@ impl EventRecord {
     }
 }
 
-/// The ring of one thread. Only that thread writes it. It takes no room before it is given some.
-#[derive(Debug, Default)]
-pub struct EventRing(WordRing<EVENT_WORDS>);
+/// The ring of a thread's events.
+pub type EventRing = RecordRing<EventRecord, EVENT_WORDS>;
 
-impl EventRing {
-    /// A ring in this memory. Memory that has no power of two of places keeps no event.
+/// What a ring keeps in `N` words each.
+pub trait RingRecord<const N: usize>: Sized {
+    /// The words that stand for it.
+    fn words(&self) -> [u64; N];
+    /// What these words stand for; `None` if for nothing.
+    fn of(words: [u64; N]) -> Option<Self>;
+}
+
+/// The ring of one thread. Only that thread writes it. It takes no room before it is given some.
+#[derive(Debug)]
+pub struct RecordRing<R, const N: usize>(WordRing<N>, PhantomData<fn(R) -> R>);
+
+impl<R, const N: usize> Default for RecordRing<R, N> {
+    fn default() -> Self {
+        Self(WordRing::new(Box::default()), PhantomData)
+    }
+}
+
+impl<R: RingRecord<N>, const N: usize> RecordRing<R, N> {
+    /// A ring in this memory. Memory that has no power of two of places keeps no record.
     #[must_use]
-    pub fn new(places: Box<[[AtomicU64; EVENT_WORDS]]>) -> Self {
+    pub fn new(places: Box<[[AtomicU64; N]]>) -> Self {
         let fits = places.len().is_power_of_two();
-        Self(WordRing::new(if fits { places } else { Box::default() }))
+        let places = if fits { places } else { Box::default() };
+        Self(WordRing::new(places), PhantomData)
     }
 
-    /// Number of events so far.
+    /// Number of records so far.
     #[must_use]
     pub fn written(&self) -> u64 {
         self.0.written()
     }
 
-    /// Number of events that it holds.
+    /// Number of records that it holds.
     #[must_use]
     pub fn capacity(&self) -> u64 {
         self.0.capacity()
     }
 
-    /// Adds an event. Only the thread itself calls this.
+    /// Adds a record. Only the thread itself calls this.
     #[inline]
-    pub fn push(&self, event: &EventRecord) {
-        self.0.push(event.words());
+    pub fn push(&self, record: &R) {
+        self.0.push(record.words());
     }
 
-    /// Passes the events from number `from` on to `each`, in their order. Any thread may call this.
-    /// Returns the number of the next event, and how many were overwritten before they could be
-    /// read.
-    pub fn read(&self, from: u64, mut each: impl FnMut(EventRecord)) -> (u64, u64) {
+    /// Passes the records from number `from` on to `each`, in their order. Any thread may call
+    /// this. Returns the number of the next record, and how many were overwritten before they could
+    /// be read.
+    pub fn read(&self, from: u64, mut each: impl FnMut(R)) -> (u64, u64) {
         self.0.read(from, |words| {
-            if let Some(event) = EventRecord::of(words) {
-                each(event);
+            if let Some(record) = R::of(words) {
+                each(record);
             }
         })
     }
@@ -202,7 +221,7 @@ impl<const N: usize> WordRing<N> {
         self.written.store(number.wrapping_add(1), Release);
     }
 
-    /// See [`EventRing::read`].
+    /// See [`RecordRing::read`].
     pub(crate) fn read(&self, from: u64, mut each: impl FnMut([u64; N])) -> (u64, u64) {
         let until = self.written();
         let oldest = |written: u64| written.saturating_sub(self.capacity());

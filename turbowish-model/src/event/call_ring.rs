@@ -4,12 +4,9 @@
 //! A reader copies what it has not seen yet, drops what may have been overwritten meanwhile, and
 //! counts it: see [`event_ring`](crate::account::event_ring).
 
-use alloc::boxed::Box;
-
 use crate::account::call::{CALL_NUMBERS, PollEnd, SITE};
 use crate::account::counters::PROC_LIMIT;
-use crate::account::event_ring::WordRing;
-use crate::account::sync::AtomicU64;
+use crate::account::event_ring::{RecordRing, RingRecord};
 use crate::event::CallEvent;
 
 /// Words of an event.
@@ -45,16 +42,7 @@ const NUMBER_AT: u32 = SITE_AT + SITE.trailing_ones();
 const _: () = assert!(NUMBER_AT + CALL_NUMBERS.trailing_zeros() <= u64::BITS);
 const _: () = assert!(PROC_LIMIT.is_power_of_two() && CALL_NUMBERS.is_power_of_two());
 
-/// By the number that stands for each.
-const ENDS: [PollEnd; 5] = [
-    PollEnd::Pending,
-    PollEnd::Ready,
-    PollEnd::Err,
-    PollEnd::Panic,
-    PollEnd::Torn,
-];
-
-impl CallRecord {
+impl RingRecord<CALL_WORDS> for CallRecord {
     fn words(&self) -> [u64; CALL_WORDS] {
         let proc = |proc: u32| u64::from(proc % PROC_LIMIT) << PROC_AT;
         let flag = |flag: bool| u64::from(flag) << FLAG_AT;
@@ -92,7 +80,7 @@ impl CallRecord {
                 proc: Some(proc),
                 root: flag,
             },
-            END => CallEvent::PollEnd(*ENDS.get(bits(END_AT, PROC_AT - END_AT) as usize)?),
+            END => CallEvent::PollEnd(*PollEnd::ALL.get(bits(END_AT, PROC_AT - END_AT) as usize)?),
             DROP => CallEvent::Drop,
             AWAIT => CallEvent::Await {
                 proc,
@@ -110,47 +98,8 @@ impl CallRecord {
     }
 }
 
-/// The ring of one thread. Only that thread writes it.
-#[derive(Debug, Default)]
-pub struct CallRing(WordRing<CALL_WORDS>);
-
-impl CallRing {
-    /// A ring in this memory. Memory that has no power of two of places keeps no event.
-    #[must_use]
-    pub fn new(places: Box<[[AtomicU64; CALL_WORDS]]>) -> Self {
-        let fits = places.len().is_power_of_two();
-        Self(WordRing::new(if fits { places } else { Box::default() }))
-    }
-
-    /// Number of events so far.
-    #[must_use]
-    pub fn written(&self) -> u64 {
-        self.0.written()
-    }
-
-    /// Number of events that it holds.
-    #[must_use]
-    pub fn capacity(&self) -> u64 {
-        self.0.capacity()
-    }
-
-    /// Adds an event. Only the thread itself calls this.
-    #[inline]
-    pub fn push(&self, record: &CallRecord) {
-        self.0.push(record.words());
-    }
-
-    /// Passes the events from number `from` on to `each`, in their order. Any thread may call this.
-    /// Returns the number of the next event, and how many were overwritten before they could be
-    /// read.
-    pub fn read(&self, from: u64, mut each: impl FnMut(CallRecord)) -> (u64, u64) {
-        self.0.read(from, |words| {
-            if let Some(record) = CallRecord::of(words) {
-                each(record);
-            }
-        })
-    }
-}
+/// The ring of the events of a thread's calls.
+pub type CallRing = RecordRing<CallRecord, CALL_WORDS>;
 
 #[cfg(test)]
 mod tests {
@@ -158,7 +107,7 @@ mod tests {
     use alloc::vec::Vec;
     use core::array;
 
-    use super::{CALL_NUMBERS, CallRecord, CallRing, ENDS, PROC_LIMIT, SITE};
+    use super::{CALL_NUMBERS, CallRecord, CallRing, PROC_LIMIT, PollEnd, SITE};
     use crate::account::sync::AtomicU64;
     use crate::event::CallEvent;
 
@@ -176,7 +125,7 @@ mod tests {
     #[test]
     fn each_event_is_read_as_it_was_written() {
         let mut events = alloc::vec![CallEvent::Drop, CallEvent::Unaccounted];
-        events.extend(ENDS.map(CallEvent::PollEnd));
+        events.extend(PollEnd::ALL.map(CallEvent::PollEnd));
         for proc in [0, 1, PROC_LIMIT - 1] {
             events.push(CallEvent::Create { proc });
             for flag in [false, true] {

@@ -93,6 +93,13 @@ fn only(between: Between<'_>) -> Alert {
     alert.clone()
 }
 
+/// The poll of 1.5 s is told as the program's own trouble.
+fn is_its_own(alert: &Alert) {
+    let told = (alert.title.as_str(), alert.severity);
+    let title = "blocked worker w0 1.50 s: app::write in one poll";
+    assert_eq!(told, (title, Severity::Alert));
+}
+
 /// A look every 250 ms, at which the thread has had the run delay and processor time that `used`
 /// tells.
 fn looks(used: impl Fn(u64) -> (u64, u64)) -> Vec<(u64, u64, u64)> {
@@ -119,14 +126,8 @@ fn a_stall_between_two_scans_is_told_as_it_was() {
         poll: (1_100, 2_600),
         looks: &looks,
     });
-    assert_eq!(
-        (alert.title.as_str(), alert.severity, alert.pitfall),
-        (
-            "blocked worker w0 1.50 s: app::write in one poll",
-            Severity::Alert,
-            Pitfall::BlockedWorker
-        )
-    );
+    is_its_own(&alert);
+    assert_eq!(alert.pitfall, Pitfall::BlockedWorker);
     assert_eq!(alert.began_unix_ns, UNIX + 1_100 * MS);
     assert_eq!(alert.ended_unix_ns, Some(UNIX + 2_600 * MS));
     assert_eq!(alert.held_ns, 1_500 * MS);
@@ -177,13 +178,7 @@ fn a_poll_that_is_partly_the_machines_is_told_with_its_delay() {
         poll: (1_000, 2_500),
         looks: &looks,
     });
-    assert_eq!(
-        (alert.title.as_str(), alert.severity),
-        (
-            "blocked worker w0 1.50 s: app::write in one poll",
-            Severity::Alert
-        )
-    );
+    is_its_own(&alert);
     let told = " The kernel did not run w0 for 600ms+ of this poll.";
     assert!(alert.why.contains(told), "{}", alert.why);
 }
@@ -243,13 +238,7 @@ fn what_the_looks_cannot_tell_is_not_told() {
         poll: (1_000, 2_500),
         looks: &looks,
     });
-    assert_eq!(
-        (alert.title.as_str(), alert.severity),
-        (
-            "blocked worker w0 1.50 s: app::write in one poll",
-            Severity::Alert
-        )
-    );
+    is_its_own(&alert);
 }
 
 /// A scan sees the poll, and it ends before the next one: its length is known.

@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use quanta::Clock;
 use turbowish_model::account::time::Scale;
@@ -79,6 +80,12 @@ pub(crate) fn ticks() -> u64 {
 #[cfg(test)]
 pub(crate) static BY_ITSELF: std::sync::atomic::AtomicBool =
     std::sync::atomic::AtomicBool::new(false);
+
+/// The wall clock, in nanoseconds since 1970. For readers only.
+pub(crate) fn unix_ns() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    u64::try_from(since.unwrap_or_default().as_nanos()).unwrap_or(u64::MAX)
+}
 
 /// Conversion from ticks to nanoseconds.
 pub(crate) fn scale() -> Scale {

@@ -14,7 +14,6 @@
 mod wakes;
 
 use std::cell::Cell;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{
     Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError, TryLockResult,
@@ -25,6 +24,7 @@ use turbowish_model::account::task::WakeCause;
 use turbowish_unsafe::waker::{BorrowedWaker, LazyTarget, WakeTarget};
 
 pub(crate) use self::wakes::Wakes;
+use crate::discard::discard;
 use crate::hot::switch;
 
 /// The waker of a wait, and its wakes.
@@ -67,11 +67,8 @@ impl Drop for Uncounted {
 /// Drops an executor's waker at the edge of a poll, through which nothing may unwind: the waker may
 /// own anything that the executor kept for it. A panic there is reported by the panic hook alone.
 pub(crate) fn let_go<T>(waker: Option<T>) {
-    if let Some(waker) = waker
-        && let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(waker)))
-    {
-        // The payload's drop may panic, too.
-        std::mem::forget(payload);
+    if let Some(waker) = waker {
+        discard(waker);
     }
 }
 

@@ -35,7 +35,6 @@ use super::tasks::{LiveTask, NameTable, spot};
 use crate::hot::{after_end, clock, task};
 use crate::monitor::collector::ThreadNow;
 use crate::monitor::heartbeat::HeartbeatTask;
-use crate::monitor::unix_ns;
 use crate::os_thread;
 use crate::resource as primitives;
 use turbowish_model::ordered::Map;
@@ -119,7 +118,7 @@ impl Scout {
         self.long_polls.look(stage, &procs, &mut workers);
         Situation {
             now: stage.ns(stage.assembly.now.at),
-            unix_ns: unix_ns(),
+            unix_ns: clock::unix_ns(),
             resources,
             tasks,
             roots: stage.roots(),

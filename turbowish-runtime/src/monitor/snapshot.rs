@@ -11,7 +11,7 @@ use super::collector::ThreadNow;
 use super::losses::{Losses, lost};
 use super::registry::Registry;
 use super::tasks::{LiveTasks, NameTable, Rows};
-use super::{Monitor, Switched, resources, unix_ns};
+use super::{Monitor, Switched, resources};
 use crate::hot::proc::{self, Registered};
 use crate::hot::{clock, task};
 use crate::lock::lock;
@@ -93,7 +93,7 @@ impl Monitor {
         let live = LiveTasks::read(&threads, switched.epoch, self.pauses(), &clock);
         let mut snapshot = Snapshot {
             process: self.identity(switched, &names.0),
-            at_unix_ns: unix_ns(),
+            at_unix_ns: clock::unix_ns(),
             window_ns: self.scale.ns(window.length),
             since_start: window.since_start,
             workers: workers(&assembly, &threads, switched.epoch),

@@ -11,9 +11,10 @@ use turbowish_model::account::resource::Role;
 use turbowish_model::account::task::TaskMeta;
 
 use super::{RecordedEvent, RecordedKind};
+use crate::discard::discard;
 use crate::features;
 use crate::hot::proc::{self, Registered};
-use crate::hot::{switch, thread};
+use crate::hot::{clock, switch, thread};
 use crate::lock::lock;
 use crate::log::say;
 use crate::metrics::{self, EventWords};
@@ -210,10 +211,9 @@ impl Queue {
 impl HeardEvent {
     /// Events that found no room, on any threads and at any time up to now.
     fn lost(count: u64) -> Self {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH);
         Self {
             thread: 0,
-            at_unix_ns: u64::try_from(now.unwrap_or_default().as_nanos()).unwrap_or(u64::MAX),
+            at_unix_ns: clock::unix_ns(),
             took_ns: 0,
             task: 0,
             what: Heard::Lost(count),
@@ -257,15 +257,6 @@ fn call(callback: &mut Callback, event: &RecordedEvent<'_>) -> bool {
     discard(payload);
     discard(std::mem::replace(callback, Box::new(|_| {})));
     false
-}
-
-/// Drops what is the program's. If that panics, it ends nothing else.
-fn discard<T>(owned: T) {
-    let dropped = catch_unwind(AssertUnwindSafe(|| drop(owned)));
-    if let Err(payload) = dropped {
-        // Its drop may panic, too.
-        std::mem::forget(payload);
-    }
 }
 
 /// Names of functions and of the program's own events.

@@ -13,12 +13,12 @@ use crate::monitor::Monitor;
 use crate::server::Source;
 use crate::sync::Mutex;
 
-static HOLD: Proc = Proc::new::<Turns>("::holds", "1 classes.rs");
+pub(super) static HOLD: Proc = Proc::new::<Turns>("::holds", "1 classes.rs");
 
 const MS: u64 = 1_000_000;
 
-/// Polls, holds, an event, and calls.
-fn program() {
+/// Polls, holds, an event, and calls: a call of [`HOLD`] that holds a lock for 7 ms.
+pub(super) fn program() {
     let runtime = tokio::runtime::Builder::new_current_thread().build();
     runtime.expect("a runtime").block_on(async {
         let lock = Mutex::new(0);
@@ -27,7 +27,7 @@ fn program() {
             tokio::task::yield_now().await;
             advance(7 * MS);
             *held += 1;
-            crate::event!("held", times = 1);
+            crate::event!("held", times = 3, of = -1);
         });
         tokio::spawn(hold).await.expect("no panic");
     });

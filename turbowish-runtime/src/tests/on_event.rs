@@ -3,20 +3,12 @@
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::time::{Duration, SystemTime};
 
-use super::delays::Turns;
-use super::stage::{advance, alone};
-use crate::hot::call::{at, call};
-use crate::hot::probe::Other;
-use crate::hot::proc::Proc;
+use super::classes::{HOLD, program};
+use super::stage::alone;
 use crate::hot::thread;
 use crate::monitor::Monitor;
 use crate::on_event::{self, Heard, HeardEvent, RecordedEvent, RecordedKind};
 use crate::server::Source;
-use crate::sync::Mutex;
-
-static HOLD: Proc = Proc::new::<Turns>("::holds", "1 on_event.rs");
-
-const MS: u64 = 1_000_000;
 
 /// An event of the program's own, as a callback gets it: a number and the batch that it was in.
 fn heard(value: i64) -> HeardEvent {
@@ -60,22 +52,7 @@ fn callbacks_get_polls_holds_and_events_with_their_names() {
         );
         sender.send(told).expect("it is awaited");
     });
-    std::thread::spawn(|| {
-        let runtime = tokio::runtime::Builder::new_current_thread().build();
-        runtime.expect("a runtime").block_on(async {
-            let lock = Mutex::new(0);
-            let hold = call(HOLD.as_static(), Other, async move {
-                let mut held = at(&HOLD, 1, lock.lock()).await;
-                tokio::task::yield_now().await;
-                advance(7 * MS);
-                *held += 1;
-                crate::event!("held", times = 3, of = -1);
-            });
-            tokio::spawn(hold).await.expect("no panic");
-        });
-    })
-    .join()
-    .expect("no panic");
+    std::thread::spawn(program).join().expect("no panic");
     drop(monitor.polls());
     on_event::end();
     let all: Vec<_> = events.try_iter().collect();
@@ -129,10 +106,11 @@ fn a_callback_that_panics_is_not_called_again_and_others_are() {
     assert!(!on_event::is_heard());
 }
 
-/// Whoever passes events on never waits: what finds no room is counted and told.
-#[test]
-fn a_callback_that_blocks_holds_up_nobody() {
-    let _alone = alone();
+/// Adds a callback that has an event, and blocks in it until what is returned first is dropped.
+/// Then come: that a call has begun, and what it tells of its event.
+fn blocked<T: Send + 'static>(
+    told: impl Fn(&RecordedEvent<'_>) -> T + Send + 'static,
+) -> (Sender<()>, Receiver<()>, Receiver<T>) {
     let (go_on, blocked): (Sender<()>, Receiver<()>) = channel();
     let (begun, has_begun) = channel();
     let (sender, events) = channel();
@@ -140,12 +118,18 @@ fn a_callback_that_blocks_holds_up_nobody() {
         let _ = begun.send(());
         // Until the test lets it go on, and from then on at once.
         let _ = blocked.recv();
-        sender
-            .send((event.kind, event.count))
-            .expect("it is awaited");
+        sender.send(told(event)).expect("it is awaited");
     });
     on_event::pass(vec![heard(0)]);
     has_begun.recv().expect("it is called");
+    (go_on, has_begun, events)
+}
+
+/// Whoever passes events on never waits: what finds no room is counted and told.
+#[test]
+fn a_callback_that_blocks_holds_up_nobody() {
+    let _alone = alone();
+    let (go_on, has_begun, events) = blocked(|event| (event.kind, event.count));
     // One is with the callback, 64 wait, and these have no room.
     for nth in 0..64 + 10 {
         on_event::pass(vec![heard(nth), heard(nth)]);
@@ -214,25 +198,7 @@ fn a_callback_whose_drop_panics_ends_no_other_one() {
 fn few_large_batches_are_left_out_as_many_small_ones() {
     const MOST: u64 = 256 << 10;
     let _alone = alone();
-    let (go_on, blocked): (Sender<()>, Receiver<()>) = channel();
-    let (begun, has_begun) = channel();
-    let (sender, events) = channel();
-    crate::on_event(move |event: &RecordedEvent<'_>| {
-        let _ = begun.send(());
-        let _ = blocked.recv();
-        let RecordedEvent {
-            kind,
-            at,
-            thread,
-            count,
-            ..
-        } = *event;
-        sender
-            .send((kind, at, thread, count))
-            .expect("it is awaited");
-    });
-    on_event::pass(vec![heard(0)]);
-    has_begun.recv().expect("it is called");
+    let (go_on, _, events) = blocked(|event| (event.kind, event.at, event.thread, event.count));
     let before = SystemTime::now();
     on_event::pass(vec![heard(1); MOST as usize + 10]);
     on_event::pass(vec![heard(2); 7]);

@@ -11,7 +11,7 @@ use tokio::time::{Instant, sleep, sleep_until};
 use turbowish_model::event::{EventClass, EventClasses};
 use turbowish_model::query::Query;
 use turbowish_model::snapshot::units;
-use turbowish_recording::{ChunkHeader, ChunkKind, FILE_HEADER, HEADER_BYTES};
+use turbowish_recording::{ChunkHeader, ChunkKind, FILE_HEADER};
 use turbowish_wire::Action;
 use turbowish_wire::client::{Connection, Target};
 
@@ -147,11 +147,7 @@ fn of_classes(chunks: &[u8], classes: EventClasses) -> Vec<u8> {
         _ => true,
     };
     let (mut wanted, mut rest) = (Vec::new(), chunks);
-    while let Some(header) = rest.first_chunk().and_then(ChunkHeader::read) {
-        let len = HEADER_BYTES.saturating_add(header.len as usize);
-        let Some((chunk, behind)) = rest.split_at_checked(len) else {
-            break;
-        };
+    while let Some((header, chunk, behind)) = ChunkHeader::split(rest) {
         if has(header.kind) {
             wanted.extend_from_slice(chunk);
         }

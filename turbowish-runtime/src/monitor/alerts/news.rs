@@ -2,7 +2,7 @@
 
 use turbowish_model::snapshot::alert::{Alert, Severity};
 
-use super::super::unix_ns;
+use crate::hot::clock;
 use crate::server::News;
 
 /// Maximum number of news that are kept: more come only if nobody takes them.
@@ -36,7 +36,7 @@ impl AlertNews {
     fn add(&mut self, text: String, raised: Option<Severity>) {
         if self.0.len() < KEPT {
             self.0.push(News {
-                at_unix_ns: unix_ns(),
+                at_unix_ns: clock::unix_ns(),
                 text,
                 raised,
             });

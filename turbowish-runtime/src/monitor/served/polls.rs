@@ -1,7 +1,9 @@
 //! What the threads did, poll by poll and event by event, since the last time that the recorder
 //! asked.
 
-use turbowish_model::account::event_ring::{EventFact, EventRecord, ResourceUse};
+use turbowish_model::account::event_ring::{
+    EventFact, EventRecord, RecordRing, ResourceUse, RingRecord,
+};
 use turbowish_model::account::paths::Paths;
 use turbowish_model::account::time::Scale;
 use turbowish_model::event::EventClass;
@@ -10,7 +12,6 @@ use turbowish_recording::{
     ThreadEvent, ThreadEventKind,
 };
 
-use super::super::unix_ns;
 use crate::hot::thread::{self, ThreadCallLog, ThreadPolls};
 use crate::hot::{clock, proc, task};
 use crate::metrics::{self, EventWords};
@@ -36,9 +37,8 @@ struct ThreadReader {
     next: u64,
     /// Polls that were lost since the last chunk.
     lost: u64,
-    /// The same of its other events.
-    next_event: u64,
-    lost_events: u64,
+    /// How far its other events were read.
+    events: RingPosition,
     /// End of the last poll, in nanoseconds since 1970: the next one begins no sooner.
     until: u64,
 }
@@ -139,8 +139,7 @@ impl ThreadReader {
             polls,
             next: 0,
             lost: 0,
-            next_event: 0,
-            lost_events: 0,
+            events: RingPosition::START,
             until: 0,
         }
     }
@@ -164,19 +163,11 @@ impl ThreadReader {
         into: &mut Vec<ThreadChunk>,
         mut heard: Option<&mut Vec<HeardEvent>>,
     ) -> u64 {
-        let ring = &self.polls.events;
-        if ring.written() == self.next_event {
-            return 0;
-        }
-        let mut records = Vec::new();
-        let (next, lost) = ring.read(self.next_event, |event| records.push(event));
-        let new = next - self.next_event;
-        self.next_event = next;
-        self.lost_events += lost;
-        let now = now(scale);
+        let (records, fill) = self.events.read(&self.polls.events);
         if let Some(first) = records.first() {
+            let now = now(scale);
             let at_unix_ns = now.unix_ns(first.at);
-            let lost = std::mem::take(&mut self.lost_events);
+            let lost = std::mem::take(&mut self.events.lost);
             let mut encoder = EventEncoder::begin(at_unix_ns, self.polls.index, lost);
             tell_lost(self.polls.index, at_unix_ns, lost, heard.as_deref_mut());
             for record in &records {
@@ -192,7 +183,7 @@ impl ThreadReader {
                 body: encoder.end(),
             });
         }
-        new * 100 / ring.capacity().max(1)
+        fill
     }
 
     fn read_polls(
@@ -248,42 +239,56 @@ impl ThreadReader {
     }
 }
 
+/// How far a ring was read.
+#[derive(Debug)]
+struct RingPosition {
+    /// Number of the next record.
+    next: u64,
+    /// Records that were lost since the last chunk.
+    lost: u64,
+}
+
+impl RingPosition {
+    const START: Self = Self { next: 0, lost: 0 };
+
+    /// Reads what is new in the ring. Returns it, and how full the ring was, in percent.
+    fn read<R: RingRecord<N>, const N: usize>(&mut self, ring: &RecordRing<R, N>) -> (Vec<R>, u64) {
+        let mut records = Vec::new();
+        if ring.written() == self.next {
+            return (records, 0);
+        }
+        let (next, lost) = ring.read(self.next, |record| records.push(record));
+        let new = next - self.next;
+        self.next = next;
+        self.lost += lost;
+        (records, new * 100 / ring.capacity().max(1))
+    }
+}
+
 /// How far a log of events of calls was read.
 #[derive(Debug)]
 struct CallReader {
     log: ThreadCallLog,
-    /// Number of the next event.
-    next: u64,
-    /// Events that were lost since the last chunk.
-    lost: u64,
+    position: RingPosition,
 }
 
 impl CallReader {
     const fn new(log: ThreadCallLog) -> Self {
         Self {
             log,
-            next: 0,
-            lost: 0,
+            position: RingPosition::START,
         }
     }
 
     /// Reads what is new. Returns how full the ring was, in percent.
     fn read(&mut self, clock: ClockReading, into: &mut Vec<ThreadChunk>) -> u64 {
         // Not a further reference, which would say that the thread goes on.
-        let ring = &self.log.log.ring;
-        if ring.written() == self.next {
-            return 0;
-        }
-        let mut records = Vec::new();
-        let (next, lost) = ring.read(self.next, |record| records.push(record));
-        let new = next - self.next;
-        self.next = next;
-        self.lost += lost;
+        let (mut records, fill) = self.position.read(&self.log.log.ring);
         for record in &mut records {
             record.at = clock.unix_ns(record.at);
         }
         if let Some(first) = records.first() {
-            let lost = std::mem::take(&mut self.lost);
+            let lost = std::mem::take(&mut self.position.lost);
             let mut encoder = CallEncoder::begin(first.at, self.log.index, lost);
             records.iter().for_each(|record| encoder.push(record));
             into.push(ThreadChunk {
@@ -292,7 +297,7 @@ impl CallReader {
                 body: encoder.end(),
             });
         }
-        new * 100 / ring.capacity().max(1)
+        fill
     }
 }
 
@@ -350,6 +355,6 @@ pub(in crate::monitor) fn now(scale: Scale) -> ClockReading {
     ClockReading {
         scale,
         ticks: clock::ticks(),
-        unix_ns: unix_ns(),
+        unix_ns: clock::unix_ns(),
     }
 }
