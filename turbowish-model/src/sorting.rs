@@ -54,15 +54,6 @@ pub(crate) fn first(length: usize, limit: usize, compare: &dyn Compare) -> Vec<u
     places
 }
 
-/// The place of the element that is at `nth` once they are in their order.
-pub(crate) fn nth(length: usize, nth: usize, compare: &dyn Compare) -> usize {
-    let is_before = |a: usize, b: usize| compare.compare(a, b).then_with(|| a.cmp(&b)).is_lt();
-    let heap = heap(length, nth + 1, &is_before);
-    let last = heap.iter().copied();
-    last.reduce(|a, b| if is_before(a, b) { b } else { a })
-        .unwrap_or(nth)
-}
-
 /// Whether the element at a place comes before that at another one.
 type IsBefore<'b> = &'b dyn Fn(usize, usize) -> bool;
 
@@ -179,10 +170,6 @@ mod tests {
             let mut expected: Vec<usize> = (0..items.len()).collect();
             expected.sort_by_key(|&at| items[at]);
             expected.truncate(limit);
-            for (nth, expected) in expected.iter().enumerate().take(limit) {
-                let place = super::nth(items.len(), nth, &|a: usize, b: usize| items[a].cmp(&items[b]));
-                prop_assert_eq!(place, *expected);
-            }
             let first = super::first(items.len(), limit, &|a: usize, b: usize| items[a].cmp(&items[b]));
             prop_assert_eq!(first, expected);
         }

@@ -1,7 +1,6 @@
 //! Groups of tasks with a common property, as one row each: a reader that gets only some of the
 //! rows cannot compute the sums.
 
-use alloc::borrow::Cow;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::cmp::Reverse;
@@ -10,7 +9,7 @@ use super::QueryError;
 use crate::ordered::Map;
 use crate::snapshot::column::{self, cell};
 use crate::snapshot::json::Record as _;
-use crate::snapshot::{TaskGroup, TaskRow};
+use crate::snapshot::{PauseRow, TaskGroup, TaskRow};
 use crate::sorting;
 
 /// A grouping of rows.
@@ -66,36 +65,103 @@ pub(super) fn grouping(word: &str) -> Result<Option<&'static Grouping<TaskRow>>,
     found.map(Some).ok_or_else(unknown)
 }
 
-/// Groups sorted rows and returns the largest groups first, at most `limit` of them. Calls `whole`
-/// for the first row of each group.
-pub(super) fn groups<'r>(
-    rows: impl Iterator<Item = (usize, Cow<'r, TaskRow>)>,
-    whole: impl Fn(usize) -> Option<Cow<'r, TaskRow>>,
-    grouping: &Grouping<TaskRow>,
-    limit: usize,
-) -> Vec<TaskGroup> {
-    let mut groups: Map<String, TaskGroup> = Map::new();
-    for (at, row) in rows {
-        let key = (grouping.key)(&row);
-        match groups.get_mut(&key) {
-            Some(group) => {
-                group.tasks += 1;
-                // The group shows whose waker it is.
-                let more = match (&group.row.waker, &row.waker) {
-                    (None, Some(_)) => whole(at).unwrap_or(row),
-                    _ => row,
-                };
-                group.row.merge(&more);
-            }
-            None => {
-                let row = whole(at).unwrap_or(row).into_owned();
-                let tasks = 1;
-                groups.insert(key.clone(), TaskGroup { key, tasks, row });
-            }
+/// Groups of tasks whose rows come one after the other, in any order. `T` stands for a task.
+pub(super) struct Groups<T> {
+    grouping: &'static Grouping<TaskRow>,
+    groups: Map<String, Group<T>>,
+}
+
+struct Group<T> {
+    tasks: u64,
+    /// Its first task in the order of the table, and the parts of its row that groupings read.
+    first: (T, TaskRow),
+    /// The rows of all its other tasks, merged.
+    rest: Option<TaskRow>,
+    /// The first of its tasks that has a waker.
+    waker: Option<T>,
+    /// The first of its tasks that is paused, and its pause.
+    pause: Option<(T, PauseRow)>,
+}
+
+impl<T: Clone> Groups<T> {
+    pub(super) const fn new(grouping: &'static Grouping<TaskRow>) -> Self {
+        Self {
+            grouping,
+            groups: Map::new(),
         }
     }
-    let mut groups: Vec<TaskGroup> = groups.into_values().collect();
-    sorting::by_key(&mut groups, |group| Reverse(group.tasks));
-    groups.truncate(limit);
-    groups
+
+    /// Adds a task with the parts of its row that groupings read. `is_before` tells whether a task
+    /// comes before another one in the order of the table.
+    pub(super) fn add(
+        &mut self,
+        task: &T,
+        mut row: TaskRow,
+        is_before: &dyn Fn(&T, &T) -> bool,
+    ) {
+        let key = (self.grouping.key)(&row);
+        let pause = row.pause.take().map(|pause| (task.clone(), pause));
+        let waker = row.waker.is_some().then(|| task.clone());
+        let Some(group) = self.groups.get_mut(&key) else {
+            let group = Group {
+                tasks: 1,
+                first: (task.clone(), row),
+                rest: None,
+                waker,
+                pause,
+            };
+            self.groups.insert(key, group);
+            return;
+        };
+        group.tasks += 1;
+        let is_first = |known: Option<&T>| known.is_none_or(|known| is_before(task, known));
+        if waker.is_some() && is_first(group.waker.as_ref()) {
+            group.waker = waker;
+        }
+        if pause.is_some() && is_first(group.pause.as_ref().map(|(known, _)| known)) {
+            group.pause = pause;
+        }
+        let other = match is_first(Some(&group.first.0)) {
+            true => core::mem::replace(&mut group.first, (task.clone(), row)).1,
+            false => row,
+        };
+        match &mut group.rest {
+            Some(rest) => rest.merge(&other),
+            None => group.rest = Some(other),
+        }
+    }
+
+    /// The largest groups first, at most `limit` of them. `whole` builds the whole row of a task.
+    pub(super) fn largest(
+        self,
+        limit: usize,
+        whole: &dyn Fn(&T) -> Option<TaskRow>,
+    ) -> Vec<TaskGroup> {
+        let mut groups: Vec<(String, Group<T>)> = self.groups.into_iter().collect();
+        sorting::by_key(&mut groups, |(_, group)| Reverse(group.tasks));
+        groups.truncate(limit);
+        let of = |(key, group): (String, Group<T>)| {
+            let tasks = group.tasks;
+            let row = group.row(whole);
+            TaskGroup { key, tasks, row }
+        };
+        groups.into_iter().map(of).collect()
+    }
+}
+
+impl<T> Group<T> {
+    fn row(self, whole: &dyn Fn(&T) -> Option<TaskRow>) -> TaskRow {
+        let (first, known) = self.first;
+        let mut row = whole(&first).unwrap_or(known);
+        if let Some(rest) = &self.rest {
+            row.merge(rest);
+        }
+        row.pause = self.pause.map(|(_, pause)| pause);
+        // The group shows whose waker it is.
+        let waker = self.waker.and_then(|task| whole(&task)?.waker);
+        if let (Some(into), Some(waker)) = (&mut row.waker, waker) {
+            into.woken_by = waker.woken_by;
+        }
+        row
+    }
 }

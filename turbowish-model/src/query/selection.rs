@@ -2,7 +2,6 @@
 
 mod pick;
 
-use alloc::borrow::Cow;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
@@ -10,7 +9,7 @@ use core::cmp::Reverse;
 pub use self::pick::TaskSource;
 
 use super::filter::FilterNode;
-use super::group::{self, Grouping};
+use super::group::{self, Grouping, Groups};
 use super::parse::{self, Columns, Found};
 use super::{Budget, LONGEST_WINDOW_NS, Query, QueryError, Rows};
 use crate::snapshot::column::{Column, Context, Involved, Row, SortKey};
@@ -94,9 +93,12 @@ impl Selection {
                 plan.arrange(&mut snapshot.tasks, &context, &involved, budget)?;
                 if let Some(grouping) = self.group.filter(|_| plan.cuts(&snapshot.tasks)) {
                     let rows = &snapshot.tasks.rows;
-                    let whole = |at: usize| rows.get(at).map(Cow::Borrowed);
-                    let all = rows.iter().map(Cow::Borrowed).enumerate();
-                    snapshot.task_groups = group::groups(all, whole, grouping, plan.terms.limit);
+                    let mut groups = Groups::new(grouping);
+                    for (at, row) in rows.iter().enumerate() {
+                        groups.add(&at, row.clone(), &|a, b| a < b);
+                    }
+                    let whole = |at: &usize| rows.get(*at).cloned();
+                    snapshot.task_groups = groups.largest(plan.terms.limit, &whole);
                 }
                 plan.cut(&mut snapshot.tasks);
             }
@@ -115,7 +117,7 @@ impl Selection {
     pub fn pick_tasks(
         &self,
         snapshot: &mut Snapshot,
-        tasks: &dyn TaskSource,
+        tasks: &impl TaskSource,
         budget: &Budget<'_>,
     ) -> Result<(), QueryError> {
         let Some(plan) = &self.tasks else {

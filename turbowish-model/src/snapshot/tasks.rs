@@ -98,9 +98,10 @@ row! {
         /// Attributes given to the task.
         attributes: Vec<(String, String)> [first];
     }
-    // The state is that of the task that has been in it for the longest time; a poll wins.
+    // The state is that of the task that has been in it for the longest time; a poll wins. The
+    // order of the rows does not matter.
     merged also by |into, other| {
-        let rank = |row: &Self| (row.state == TaskState::Polling, row.since_ns);
+        let rank = |row: &Self| (row.state == TaskState::Polling, row.since_ns, row.state);
         if rank(other) > rank(into) {
             (into.state, into.since_ns) = (other.state, other.since_ns);
         }

@@ -90,36 +90,33 @@ impl Monitor {
             names: &names,
             scale: self.scale,
         };
-        let live = LiveTasks::read(&threads, switched.epoch, self.pauses(), &clock);
         let mut snapshot = Snapshot {
             process: self.identity(switched, &names.0),
             at_unix_ns: clock::unix_ns(),
             window_ns: self.scale.ns(window.length),
             since_start: window.since_start,
             workers: workers(&assembly, &threads, switched.epoch),
-            tasks_by_state: live.by_state(),
             lost: self.lost(&totals, losses),
             ..Snapshot::default()
         };
+        self.fill_alerts(&mut snapshot);
+        // Soon after the threads, whose open polls are those of tasks.
+        let live = LiveTasks::new(&threads, switched.epoch, self.pauses(), &clock);
+        if query.tasks.is_some() || query.resources.is_some() {
+            fill_tasks_and_resources(&mut snapshot, &selection, budget, &assembly, &live, &clock)?;
+        }
+        if query.tasks.is_none() {
+            live.each(&mut |_| Ok(()))?;
+            snapshot.tasks.matched = live.total();
+        }
+        snapshot.tasks.total = live.total();
+        snapshot.tasks_by_state = live.by_state();
         // A task in its first poll is instrumented, and so was one that has ended since.
         let all = snapshot.process.runtime_tasks;
         snapshot.process.runtime_tasks = all.map(|all| all.max(live.total()));
-        snapshot.tasks.total = live.total();
-        snapshot.tasks.matched = live.total();
         self.fill_procs_and_awaits(&mut snapshot, &assembly, query, (&threads, switched.epoch));
-        self.fill_others(&mut snapshot, &assembly);
+        Self::fill_others(&mut snapshot, &assembly);
         snapshot.process.own_cost = self.own_cost(&assembly, snapshot.process.uptime_ns);
-        if query.tasks.is_some() || query.resources.is_some() {
-            fill_tasks_and_resources(
-                &mut snapshot,
-                &selection,
-                budget,
-                &assembly,
-                &live,
-                &threads,
-                &clock,
-            )?;
-        }
         selection.apply_others(&mut snapshot, budget)?;
         Ok(self.with_minute(snapshot, query))
     }
@@ -152,11 +149,14 @@ impl Monitor {
         snapshot.awaits.rows = self.awaits(assembly, &task);
     }
 
-    /// Fills in the tables other than those of procs, await points, tasks and resources.
-    fn fill_others(&self, snapshot: &mut Snapshot, assembly: &Assembly<'_, Registry>) {
+    /// Fills in the tables other than those of procs, await points, tasks, resources and alerts.
+    fn fill_others(snapshot: &mut Snapshot, assembly: &Assembly<'_, Registry>) {
         snapshot.counters.rows = assembly.counters();
         snapshot.delays.rows = assembly.delays();
         snapshot.slowest.rows = assembly.slowest();
+    }
+
+    fn fill_alerts(&self, snapshot: &mut Snapshot) {
         (snapshot.alerts.rows, snapshot.alerts_forgotten) = self.alerts();
         snapshot.alerts.total = snapshot.alerts.rows.len() as u64;
         snapshot.alerts.matched = snapshot.alerts.total;
@@ -210,12 +210,11 @@ fn fill_tasks_and_resources(
     selection: &Selection,
     budget: &Budget<'_>,
     assembly: &Assembly<'_, Registry>,
-    live: &LiveTasks,
-    threads: &[ThreadNow],
+    live: &LiveTasks<'_>,
     clock: &dyn Fn() -> u64,
 ) -> Result<(), QueryError> {
-    let (tasks, epoch) = live.all();
-    let known = &NameTable::of(assembly, tasks, threads, epoch);
+    let (threads, epoch) = live.threads();
+    let known = &NameTable::of(assembly, &[], threads, epoch);
     let (readings, rest) = resources::whole();
     let read_at = clock().max(assembly.now.at);
     let resources = resources::rows(assembly, known, &readings, read_at);
@@ -223,7 +222,6 @@ fn fill_tasks_and_resources(
     let rows = Rows {
         assembly,
         live,
-        threads,
         known,
         claims,
     };

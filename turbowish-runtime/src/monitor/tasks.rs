@@ -1,6 +1,6 @@
 //! Live tasks: counts, names and rows.
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use turbowish_model::account::task::{Pause, STACK_LIMIT, TaskMeta, TaskReading};
 use turbowish_model::collect::assemble::{Assembly, Names};
 use turbowish_model::collect::read::OpenPollReading;
 use turbowish_model::ordered::Map;
-use turbowish_model::query::TaskSource;
+use turbowish_model::query::{QueryError, TaskSource};
 use turbowish_model::snapshot::unique_suffix::UniqueSuffixes;
 use turbowish_model::snapshot::{Spot, TaskParts, TaskRow, TaskState, TasksByState, WakerRow};
 use turbowish_model::sorting;
@@ -20,11 +20,16 @@ use crate::hot::origin::TaskOrigin;
 use crate::hot::task::{self, TaskRow as Row};
 use crate::monitor::collector::ThreadNow;
 
-/// All live tasks at one instant.
-pub(super) struct LiveTasks {
-    tasks: Vec<LiveTask>,
+/// The live tasks. There may be a million, so they are read one after the other and not kept.
+pub(super) struct LiveTasks<'a> {
+    threads: &'a [ThreadNow],
     epoch: u32,
-    counts: TasksByState,
+    pauses: Map<u64, Pause>,
+    /// The instant of each row, because tasks continue to run.
+    clock: &'a dyn Fn() -> u64,
+    /// The tasks that were read.
+    counts: Cell<TasksByState>,
+    total: Cell<u64>,
 }
 
 /// A live task.
@@ -86,50 +91,83 @@ impl LiveTask {
     }
 }
 
-impl LiveTasks {
-    /// Reads all tasks; `clock` returns the instant of each row, because tasks continue to run.
-    pub(super) fn read(
-        threads: &[ThreadNow],
+impl<'a> LiveTasks<'a> {
+    /// Prepares to read all tasks. The threads were read before.
+    pub(super) fn new(
+        threads: &'a [ThreadNow],
         epoch: u32,
-        mut pauses: Map<u64, Pause>,
-        clock: &dyn Fn() -> u64,
+        pauses: Map<u64, Pause>,
+        clock: &'a dyn Fn() -> u64,
     ) -> Self {
-        let mut tasks = readings(threads, epoch, clock);
-        let mut counts = TasksByState {
+        Self {
+            threads,
+            epoch,
+            pauses,
+            clock,
+            counts: Cell::default(),
+            total: Cell::default(),
+        }
+    }
+
+    /// Reads every live task once: those with a row, and those in their first poll.
+    pub(super) fn each(
+        &self,
+        see: &mut dyn FnMut(LiveTask) -> Result<(), QueryError>,
+    ) -> Result<(), QueryError> {
+        self.total.set(0);
+        self.counts.set(TasksByState {
             ready: task::is_wrapped().then_some(0),
             ..TasksByState::default()
-        };
-        for one in &mut tasks {
-            if !pauses.is_empty() {
-                one.reading.pause = pauses.remove(&one.meta.id).map(Box::new);
-            }
-            let reading = &one.reading;
-            let is_woken = reading.waker.is_some_and(|waker| waker.woken.is_some());
-            match (reading.thread, &mut counts.ready) {
-                (Some(_), _) => counts.polling += 1,
-                (None, _) if reading.pause.is_some() => counts.paused += 1,
-                (None, Some(ready)) if is_woken => *ready += 1,
-                (None, _) => counts.waiting += 1,
+        });
+        let mut first_poll = first_polls(self.threads);
+        // Of a branch that is over by the time that its task is read, nothing is shown.
+        let mut branches = task::branches(|_| true);
+        for row in task::each() {
+            // The threads were read first: a task in its first poll may have got its row since.
+            first_poll.retain(|one| one.meta.id != row.id());
+            if let Some(one) = LiveTask::read(&row, self.epoch, self.clock) {
+                see(self.whole(one, &mut branches))?;
             }
         }
-        Self {
-            tasks,
-            epoch,
-            counts,
+        for mut one in first_poll {
+            if one.reading.epoch != self.epoch {
+                one.forget();
+            }
+            see(self.whole(one, &mut branches))?;
         }
+        Ok(())
     }
 
-    /// All tasks, and the epoch in which they were read.
-    pub(super) fn all(&self) -> (&[LiveTask], u32) {
-        (&self.tasks, self.epoch)
+    /// Adds what is not in the task's own row, and counts it.
+    fn whole(&self, mut one: LiveTask, branches: &mut HashMap<u64, Vec<Row>>) -> LiveTask {
+        one.take_branches(branches, self.clock);
+        one.reading.pause = self.pauses.get(&one.meta.id).cloned().map(Box::new);
+        let (reading, mut counts) = (&one.reading, self.counts.get());
+        let is_woken = reading.waker.is_some_and(|waker| waker.woken.is_some());
+        match (reading.thread, &mut counts.ready) {
+            (Some(_), _) => counts.polling += 1,
+            (None, _) if reading.pause.is_some() => counts.paused += 1,
+            (None, Some(ready)) if is_woken => *ready += 1,
+            (None, _) => counts.waiting += 1,
+        }
+        self.counts.set(counts);
+        self.total.set(self.total.get() + 1);
+        one
     }
 
+    /// The threads, and the epoch in which they were read.
+    pub(super) const fn threads(&self) -> (&'a [ThreadNow], u32) {
+        (self.threads, self.epoch)
+    }
+
+    /// Number of tasks that were read, by state.
     pub(super) const fn by_state(&self) -> TasksByState {
-        self.counts
+        self.counts.get()
     }
 
-    pub(super) fn total(&self) -> u64 {
-        self.tasks.len() as u64
+    /// Number of tasks that were read.
+    pub(super) const fn total(&self) -> u64 {
+        self.total.get()
     }
 }
 
@@ -148,30 +186,6 @@ pub(super) fn first_polls(threads: &[ThreadNow]) -> Vec<LiveTask> {
         })
     };
     threads.iter().filter_map(first_poll).collect()
-}
-
-/// Every live task once: those with a row, and those in their first poll.
-fn readings(threads: &[ThreadNow], epoch: u32, clock: &dyn Fn() -> u64) -> Vec<LiveTask> {
-    let mut first_poll = first_polls(threads);
-    let rows = task::all();
-    let mut all = Vec::with_capacity(rows.len() + first_poll.len());
-    for live in rows {
-        // The threads were read first: a task in its first poll may have got its row since.
-        first_poll.retain(|one| one.meta.id != live.id());
-        all.extend(LiveTask::read(&live, epoch, clock));
-    }
-    let past = first_poll
-        .iter_mut()
-        .filter(|one| one.reading.epoch != epoch);
-    past.for_each(LiveTask::forget);
-    all.append(&mut first_poll);
-    // The tasks were read first: a branch of an ended task belongs to none.
-    let mut branches = task::branches(|_| true);
-    if !branches.is_empty() {
-        all.iter_mut()
-            .for_each(|one| one.take_branches(&mut branches, clock));
-    }
-    all
 }
 
 /// Maximum number of branches shown per task; woken ones come first.
@@ -285,25 +299,32 @@ impl<'a> NameTable<'a> {
     }
 }
 
-/// Rows of all live tasks at one instant.
+/// Rows of all live tasks.
 pub(super) struct Rows<'a, N> {
     pub(super) assembly: &'a Assembly<'a, N>,
-    pub(super) live: &'a LiveTasks,
-    pub(super) threads: &'a [ThreadNow],
+    pub(super) live: &'a LiveTasks<'a>,
     pub(super) known: &'a NameTable<'a>,
     pub(super) claims: &'a Claims<'a, N>,
 }
 
 impl<N: Names> TaskSource for Rows<'_, N> {
+    type Task = LiveTask;
+
     fn count(&self) -> usize {
-        self.live.tasks.len()
+        usize::try_from(task::live()).unwrap_or(usize::MAX)
     }
 
-    fn row(&self, at: usize, parts: TaskParts) -> Option<TaskRow> {
-        let one = self.live.tasks.get(at)?;
+    fn each(
+        &self,
+        see: &mut dyn FnMut(LiveTask) -> Result<(), QueryError>,
+    ) -> Result<(), QueryError> {
+        self.live.each(see)
+    }
+
+    fn row(&self, one: &LiveTask, parts: TaskParts) -> Option<TaskRow> {
         let word = self.known.word(one.meta.root());
         let open = one.reading.thread;
-        let open = open.map(|index| open_of(self.threads, index, one.reading.since));
+        let open = open.map(|index| open_of(self.live.threads, index, one.reading.since));
         let (meta, reading) = (&one.meta, &one.reading);
         let mut row = self.assembly.task(meta, reading, open, word, parts)?;
         row.os_thread_id = open.and(self.os_thread(one));
@@ -321,7 +342,7 @@ impl<N: Names> Rows<'_, N> {
     /// The operating system's ID of the thread that polls a task.
     fn os_thread(&self, one: &LiveTask) -> Option<u64> {
         let index = one.reading.thread?;
-        let thread = self.threads.iter().find(|thread| thread.index == index);
+        let thread = self.live.threads.iter().find(|thread| thread.index == index);
         thread?.os_id
     }
 

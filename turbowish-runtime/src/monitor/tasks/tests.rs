@@ -43,7 +43,13 @@ fn ages_end_when_the_row_is_read() {
     poll(&mut task);
     advance(7);
     let epoch = monitor.state().switched.epoch;
-    let live = LiveTasks::read(&threads, epoch, Map::new(), &clock::ticks);
+    let live = LiveTasks::new(&threads, epoch, Map::new(), &clock::ticks);
+    let mut tasks = Vec::new();
+    let read = live.each(&mut |task| {
+        tasks.push(task);
+        Ok(())
+    });
+    read.expect("no budget");
     // The rows are made even later.
     advance(1_000);
     let names = Registry(proc::all());
@@ -54,16 +60,15 @@ fn ages_end_when_the_row_is_read() {
         names: &names,
         scale: clock::scale(),
     };
-    let known = &NameTable::of(&assembly, live.all().0, &threads, epoch);
+    let known = &NameTable::of(&assembly, &[], &threads, epoch);
     let claims = &Claims::of(&assembly, &[], &[], &[], totals.at);
     let rows = Rows {
         assembly: &assembly,
         live: &live,
-        threads: &threads,
         known,
         claims,
     };
-    let mut all = (0..rows.count()).filter_map(|at| rows.row(at, TaskParts::ALL));
+    let mut all = tasks.iter().filter_map(|task| rows.row(task, TaskParts::ALL));
     let is_it = |row: &TaskRow| row.root.ends_with("::busy_task");
     let row = all.find(is_it).expect("the task");
     assert_eq!((row.since_ns, row.age_ns), (7, 160));
