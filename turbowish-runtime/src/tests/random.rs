@@ -230,7 +230,8 @@ impl Drop for Shadowed {
 struct Play {
     script: Vec<(usize, Op)>,
     at: Mutex<usize>,
-    moved: Condvar,
+    /// By thread: it may be its turn.
+    moved: Vec<Condvar>,
     /// By thread: it is at the present op.
     at_it: Vec<AtomicBool>,
     calls: Mutex<Vec<Scripted>>,
@@ -280,15 +281,20 @@ impl Play {
                 self.at_it[thread].store(true, Ordering::Relaxed);
                 return Some(op.clone());
             }
-            at = self.moved.wait(at).expect("at");
+            at = self.moved[thread].wait(at).expect("at");
         }
         None
     }
 
     fn done(&self, thread: usize) {
         if self.at_it[thread].swap(false, Ordering::Relaxed) {
-            *self.at.lock().expect("at") += 1;
-            self.moved.notify_all();
+            let mut at = self.at.lock().expect("at");
+            *at += 1;
+            match self.script.get(*at) {
+                Some((next, _)) if *next == thread => {}
+                Some((next, _)) => self.moved[*next].notify_one(),
+                None => self.moved.iter().for_each(Condvar::notify_one),
+            }
         }
     }
 
@@ -678,7 +684,7 @@ fn check_with(threads: usize, script: Vec<(usize, Op)>, manner: Manner) {
     let play = Arc::new(Play {
         script,
         at: Mutex::new(0),
-        moved: Condvar::new(),
+        moved: (0..threads).map(|_| Condvar::new()).collect(),
         at_it: (0..=threads).map(|_| AtomicBool::new(false)).collect(),
         calls: Mutex::default(),
         over: Mutex::default(),
@@ -756,7 +762,7 @@ impl Play {
                 Err(panic) => {
                     // Nobody waits for a turn that does not come.
                     *self.at.lock().expect("at") = usize::MAX;
-                    self.moved.notify_all();
+                    self.moved.iter().for_each(Condvar::notify_one);
                     resume_unwind(panic);
                 }
             }
