@@ -19,6 +19,7 @@ pub struct ClockReading {
 
 impl ClockReading {
     /// Another instant, before or after this one, in nanoseconds since 1970.
+    #[inline]
     #[must_use]
     pub fn unix_ns(&self, ticks: u64) -> u64 {
         match ticks.checked_sub(self.ticks) {
@@ -30,6 +31,7 @@ impl ClockReading {
     }
 
     /// A poll as it is recorded.
+    #[inline]
     #[must_use]
     pub fn event(&self, poll: &PollRecord) -> PollEvent {
         let start_unix_ns = self.unix_ns(poll.start());

@@ -77,7 +77,8 @@ pub struct PollEncoder {
     body: Vec<u8>,
     /// The end of the poll before, or the time of the chunk.
     clock: u64,
-    last: PollEvent,
+    /// Task, path and chain of the poll before.
+    last: (u64, u32, u32),
     count: usize,
 }
 
@@ -102,7 +103,7 @@ impl PollEncoder {
         Self {
             body,
             clock: at_unix_ns,
-            last: PollEvent::default(),
+            last: (0, 0, 0),
             count: 0,
         }
     }
@@ -110,11 +111,12 @@ impl PollEncoder {
     /// Adds a poll. One that begins before the end of the poll before is taken to begin there.
     pub fn push(&mut self, poll: &PollEvent) {
         let flag = |is_set: bool, flag: u8| if is_set { flag } else { 0 };
+        let (task, path, chain) = self.last;
         let flags = poll.outcome.code()
             | flag(poll.wakeup.is_some(), WOKEN)
-            | flag(poll.task == self.last.task, SAME_TASK)
-            | flag(poll.path == self.last.path, SAME_PATH)
-            | flag(poll.chain == self.last.chain, SAME_CHAIN);
+            | flag(poll.task == task, SAME_TASK)
+            | flag(poll.path == path, SAME_PATH)
+            | flag(poll.chain == chain, SAME_CHAIN);
         let body = &mut self.body;
         body.push(flags);
         let start = poll.start_unix_ns.max(self.clock);
@@ -122,7 +124,7 @@ impl PollEncoder {
         put(body, start - self.clock);
         put(body, end - start);
         if flags & SAME_TASK == 0 {
-            let difference = poll.task.wrapping_sub(self.last.task);
+            let difference = poll.task.wrapping_sub(task);
             put(body, fold(difference.cast_signed()));
         }
         if flags & SAME_PATH == 0 {
@@ -143,7 +145,8 @@ impl PollEncoder {
                 }
             }
         }
-        (self.clock, self.last) = (end, *poll);
+        self.clock = end;
+        self.last = (poll.task, poll.path, poll.chain);
         self.count += 1;
     }
 

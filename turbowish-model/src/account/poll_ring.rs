@@ -120,6 +120,7 @@ impl PollRecord {
         self.end.wrapping_sub(self.hold)
     }
 
+    #[inline]
     fn of([end, hold, task, place, by]: [u64; 5]) -> Self {
         let latency = (place >> LATENCY_AT).checked_sub(1);
         Self {
@@ -277,6 +278,11 @@ impl PollRing {
 
     /// A poll. Whole if the thread has not begun to overwrite it.
     pub(super) fn at(&self, number: u64) -> PollRecord {
+        PollRecord::of(self.words(number))
+    }
+
+    #[inline]
+    fn words(&self, number: u64) -> [u64; 5] {
         let found = self.parts().and_then(|(_, places)| place(places, number));
         found.map(copy).unwrap_or_default()
     }
@@ -294,11 +300,11 @@ impl PollRing {
             next: from.min(until),
         };
         read.skip(until.saturating_sub(self.capacity()));
-        let mut copies = [PollRecord::default(); PIECE];
+        let mut copies = [[0; 5]; PIECE];
         while read.next < until {
             let len = (until - read.next).min(PIECE as u64) as usize;
             for (nth, copied) in copies[..len].iter_mut().enumerate() {
-                *copied = self.at(read.next + nth as u64);
+                *copied = self.words(read.next + nth as u64);
             }
             fence(Acquire);
             // The next poll may be half written, in the place of the oldest one.
@@ -306,12 +312,13 @@ impl PollRing {
             let first = read.next;
             read.skip(next.saturating_sub(self.capacity()));
             let skipped = ((read.next - first) as usize).min(len);
-            for copied in &copies[skipped..len] {
+            for words in &copies[skipped..len] {
+                let copied = PollRecord::of(*words);
                 let is_newest = read.next + 1 == until;
                 if is_newest && !is_over && copied.outcome == PollOutcome::Unknown {
                     return read;
                 }
-                each(*copied);
+                each(copied);
                 read.next += 1;
             }
         }
@@ -363,11 +370,12 @@ fn place(places: &[PollWords], number: u64) -> Option<&PollWords> {
     places.get(number as usize & mask)
 }
 
-fn copy(words: &PollWords) -> PollRecord {
+#[inline]
+fn copy(words: &PollWords) -> [u64; 5] {
     // The fourth word first: what is stored before it is there if it is.
     let place = words[3].load(Acquire);
     let [end, hold, task, _, by] = core::array::from_fn(|nth| words[nth].load(Relaxed));
-    PollRecord::of([end, hold, task, place, by])
+    [end, hold, task, place, by]
 }
 
 #[cfg(all(test, not(loom)))]

@@ -34,6 +34,7 @@ impl Scale {
 
     /// Converts ticks to nanoseconds, rounded down; `u64::MAX` on overflow.
     #[must_use]
+    #[inline]
     pub fn ns(self, ticks: u64) -> u64 {
         let wide = (u128::from(ticks) * u128::from(self.multiplier)) >> self.shift;
         u64::try_from(wide).unwrap_or(u64::MAX)
