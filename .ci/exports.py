@@ -19,6 +19,7 @@ from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as perfetto
 
 BEGIN, END, INSTANT, COUNTER = 1, 2, 3, 4
+CALLS = 4
 CLEARED, NEEDED = 1, 2
 REALTIME, INCREMENTAL = 1, 64
 
@@ -55,6 +56,7 @@ class Chrome:
         for event in events:
             of[event["ph"]].append(event)
         slices = of["X"]
+        self.calls, self.lost_calls = nested(events)
         self.polls = [event for event in slices if event["cat"] == "poll"]
         self.gaps = [event for event in slices if event["cat"] == "lost"]
         instants = of["i"]
@@ -76,6 +78,33 @@ class Chrome:
     def lost(self):
         polls = sum(event["args"]["polls"] for event in self.gaps)
         return polls + sum(event["args"]["events"] for event in self.lost_events)
+
+
+def nested(events):
+    """Polls of calls of each row, and their losses: they nest, and no poll is in a loss."""
+    opened, until, found, losses = collections.defaultdict(list), {}, [], []
+    for event in events:
+        kind, row = event["ph"], event.get("tid")
+        is_loss = kind == "X" and event["cat"] == "lost calls"
+        if kind not in "BE" and not is_loss:
+            continue
+        at = ns(event["ts"])
+        check(at >= until.get(row, 0), "an end of a call's poll is after what follows:", event)
+        until[row] = at
+        if kind == "B":
+            opened[row].append((event["name"], at))
+        elif kind == "E":
+            check(opened[row], "a poll of a call ends that has not begun:", event)
+            name, begin = opened[row].pop()
+            args = event["args"]
+            found.append((row & ~(1 << 30), len(opened[row]), name, begin, at - begin,
+                          args["outcome"], args.get("waits_at")))
+        else:
+            check(not opened[row], "a poll of a call is open in a loss:", event)
+            until[row] = at + ns(event["dur"])
+            losses.append((row & ~(1 << 30), event["name"], at, ns(event["dur"])))
+    check(not any(opened.values()), "polls of calls do not end")
+    return found, losses
 
 
 def folded(path):
@@ -258,9 +287,11 @@ def track_events(unpacked):
 
 
 def slices(events):
-    """The slices of each track: of all tracks here, no two overlap."""
+    """The slices of each track: but for those of calls, no two of a track overlap."""
     opened, found = {}, collections.defaultdict(list)
     for at, _, track, kind, category, name, _ in events:
+        if track >> 32 == CALLS:
+            continue
         if kind == BEGIN:
             check(track not in opened, f"on track {track}, {name} begins within another slice")
             opened[track] = (at, category, name)
@@ -270,6 +301,40 @@ def slices(events):
             found[category].append((track, begin, at - begin, name))
     check(not opened, "slices do not end:", opened)
     return found
+
+
+def calls(tracks, events, begin, chrome):
+    """Polls of calls nest on each track, and are those of Chrome's."""
+    opened, found, losses = collections.defaultdict(list), [], []
+    for at, _, track, kind, category, name, event in events:
+        if track >> 32 != CALLS:
+            continue
+        thread = track & 0xffffffff
+        same("the parent of a track", tracks[track].parent_uuid, 1 << 32 | thread)
+        if kind == BEGIN:
+            within = opened[track]
+            check(not within or within[-1][0] != "lost calls", "a poll of a call is in a loss")
+            within.append((category, name, at))
+            continue
+        check(opened[track], f"on track {track}, a poll of a call ends that has not begun")
+        category, name, start = opened[track].pop()
+        # Chrome's times are not below 0.
+        start = max(start, begin)
+        if category == "lost calls":
+            check(not opened[track], "a poll of a call is open in a loss")
+            losses.append((thread, name, start - begin, at - start))
+        else:
+            found.append((thread, len(opened[track]), name, start - begin, at - start))
+    check(not any(opened.values()), "polls of calls do not end")
+    same("polls of calls", sorted(found), sorted(call[:5] for call in chrome.calls))
+    same("losses of calls", sorted(losses), sorted(chrome.lost_calls))
+    deepest = max((call[1] for call in found), default=0)
+    waiting = sum(call[6] is not None for call in chrome.calls)
+    if found:
+        check(deepest > 0, "no poll of a call is inside of another one")
+        check(waiting > 0, "no call has an await point")
+    print(f"calls: {len(found)} polls, {deepest + 1} deep, {waiting} with await points, "
+          f"{len(losses)} losses")
 
 
 def pftrace(unpacked, chrome):
@@ -284,6 +349,7 @@ def pftrace(unpacked, chrome):
         theirs = [(event["tid"] - 1, ns(event["ts"]), ns(event["dur"]), event["name"])
                   for event in expected]
         same(f"slices of {category}", sorted(mine), sorted(theirs))
+    calls(tracks, events, begin, chrome)
     spans = sum(len(found[category]) for category in ["wait", "gave up", "hold"])
     instants = [event for event in events if event[3] == INSTANT]
     of = collections.Counter(category for _, _, _, _, category, _, _ in instants)

@@ -1,6 +1,7 @@
 //! Exports: a recording in the formats of other programs. Each format is a function from a timeline
 //! to bytes; what was not recorded is in none of them.
 
+mod calls;
 pub(crate) mod chrome;
 pub(crate) mod ctf;
 mod events;
@@ -20,6 +21,7 @@ use std::io;
 use turbowish_model::snapshot::units;
 use turbowish_recording::RecordingError;
 
+pub(crate) use self::calls::CallTotals;
 pub(crate) use self::labels::Labels;
 pub(crate) use self::timeline::{ExportRange, Step, Survey, Timeline, Totals};
 use crate::recording::counted;

@@ -27,6 +27,8 @@ Examples:
 
 Only polls that were recorded are exported: those before the recording, and those that
 were overwritten before they could be copied, are missing. The last are told as lost.
+With the class calls (turbowish record --events calls), --chrome and --perfetto have the
+polls of all calls, each inside of its caller's.
 
 Exit codes: 0 success; 1 the file cannot be written; 2 wrong usage, or there are no polls;
 3 the target cannot be reached.";

@@ -10,7 +10,7 @@ use crate::args::{ExportArgs, FormatArgs, PastArgs};
 use crate::export::ctf::TraceTotals;
 use crate::export::ctf::folder::TraceFolder;
 use crate::export::folded::FoldedTime;
-use crate::export::{self, ExportError, ExportRange, Labels, Survey, Timeline, Totals};
+use crate::export::{self, CallTotals, ExportError, ExportRange, Labels, Survey, Timeline, Totals};
 use crate::failure::{Failure, note, print_lines};
 use crate::plain_text::local;
 use crate::recording::{self, Bytes, Moment, Recording};
@@ -184,6 +184,23 @@ fn cannot_create(path: &Path, cause: &std::io::Error) -> Failure {
     }
 }
 
+/// `x.json: 2345678 polls of calls, 12 of their events lost`; nothing if none were recorded.
+fn calls(name: &str, totals: CallTotals) -> Option<String> {
+    if totals.faults > 0 {
+        let chunks = recording::counted(totals.faults, "chunk");
+        note(&format!("{chunks} of events of calls cannot be read"));
+    }
+    if totals.overlaps > 0 {
+        let events = units::count(totals.overlaps);
+        note(&format!(
+            "{events} events of calls are left out: recordings were joined, or the clock was set back"
+        ));
+    }
+    let (polls, lost) = (units::count(totals.polls), units::count(totals.lost));
+    (totals.polls > 0 || totals.lost > 0)
+        .then(|| format!("{name}: {polls} polls of calls, {lost} of their events lost"))
+}
+
 /// `x.json: 61234 polls, 12 lost, 2026-11-24 03:55:47 .. 2026-11-24 03:56:46, 14MiB`
 fn tell(written: &Written, path: &Path, range: ExportRange) -> Result<(), Failure> {
     let totals = written.totals;
@@ -199,6 +216,7 @@ fn tell(written: &Written, path: &Path, range: ExportRange) -> Result<(), Failur
         local(range.to),
         units::bytes(written.bytes)
     )];
+    lines.extend(calls(&name.to_string(), totals.calls));
     if let Some(trace) = written.trace {
         if trace.left_out > 0 {
             note(&format!(

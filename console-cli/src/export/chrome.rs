@@ -4,6 +4,8 @@
 //! Times are microseconds since the beginning of the timeline, with three places: a viewer reads
 //! them as floating-point numbers, in which nanoseconds since 1970 have no room.
 
+mod calls;
+
 use std::fmt;
 use std::io::{Read, Seek, Write};
 
@@ -36,7 +38,8 @@ pub(crate) fn write<R: Read + Seek>(
         spans: 0,
     };
     events.head(timeline)?;
-    let totals = timeline.each(|step| events.step(&step))?;
+    let mut totals = timeline.each(|step| events.step(&step))?;
+    totals.calls = events.calls(timeline)?;
     events.out.write_all(b"\n]}\n")?;
     Ok(totals)
 }

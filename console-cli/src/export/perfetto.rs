@@ -2,15 +2,17 @@
 //!
 //! Slices of one track must nest, or a viewer shows others without a word. Those of a thread are
 //! its polls and losses, which follow one another; waits and holds have [lanes]; those of a task
-//! are cut at the end of the one before.
+//! are cut at the end of the one before. Polls of [calls] are on tracks of their own: each is inside
+//! of its caller's.
 
+mod calls;
 mod lanes;
 mod message;
 mod packets;
 mod sequence;
 mod tasks;
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 
 use std::io::{self, Read, Seek, Write};
 
@@ -36,6 +38,7 @@ const TASKS: u64 = 4;
 const FIRST_THREAD: u64 = 1 << 32;
 const FIRST_LANE: u64 = 2 << 32;
 const FIRST_TASK: u64 = 3 << 32;
+const FIRST_CALLS: u64 = 4 << 32;
 
 /// Numbers of sequences: all that is in order, and wakes, which are known only at the polls after
 /// them.
@@ -75,8 +78,10 @@ pub(crate) fn write<R: Read + Seek>(
         };
         events.pending.push(*at, counter);
     }
-    let totals = timeline.each(|step| Ok(events.step(&step)?))?;
-    events.end()?;
+    let mut totals = timeline.each(|step| Ok(events.step(&step)?))?;
+    let mut out = events.end()?;
+    totals.calls = calls::write(timeline, labels, &mut out)?;
+    out.flush()?;
     Ok(totals)
 }
 
@@ -155,7 +160,7 @@ struct TrackEvents<'a> {
     flows: u64,
 }
 
-impl TrackEvents<'_> {
+impl<'a> TrackEvents<'a> {
     fn step(&mut self, step: &Step) -> io::Result<()> {
         self.tasks.step(&mut self.out, self.labels, step)?;
         match step {
@@ -384,11 +389,11 @@ impl TrackEvents<'_> {
         Ok(())
     }
 
-    /// Writes the rest.
-    fn end(mut self) -> io::Result<()> {
+    /// Writes the rest of the events.
+    fn end(mut self) -> io::Result<PacketWriter<'a>> {
         while let Some((at, event)) = self.pending.pop() {
             self.sequence.event(&mut self.out, at, event)?;
         }
-        self.out.flush()
+        Ok(self.out)
     }
 }

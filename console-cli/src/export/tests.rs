@@ -288,7 +288,7 @@ fn a_timeline_is_in_the_order_of_beginnings_and_has_its_losses() {
         polls,
         lost,
         overlaps,
-        lost_events: 0,
+        ..Totals::default()
     };
     assert_eq!(totals, all);
     // It can be read again.

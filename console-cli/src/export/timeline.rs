@@ -10,6 +10,7 @@ use std::vec;
 use turbowish_model::snapshot::units::SECOND;
 use turbowish_recording::{MOST_RINGS, PollEvent, Reader, RecordingError, ThreadEvent};
 
+use super::calls::{self, CallEdge, CallTotals};
 use super::events::{self, EventChunk};
 use super::{ExportError, Labels};
 
@@ -125,6 +126,8 @@ pub(crate) struct Totals {
     /// Polls that begin before the end of the thread's poll before them, and were left out:
     /// recordings were joined, or the clock was set back.
     pub(crate) overlaps: u64,
+    /// Polls of calls.
+    pub(crate) calls: CallTotals,
 }
 
 impl Totals {
@@ -367,6 +370,15 @@ impl<R: Read + Seek> Timeline<R> {
             take(step.clone())?;
         }
         Ok(totals)
+    }
+
+    /// Takes the begins and ends of the polls of calls, if they were recorded, in the order of each
+    /// thread.
+    pub(super) fn each_call(
+        &mut self,
+        take: impl FnMut(CallEdge) -> Result<(), ExportError>,
+    ) -> Result<CallTotals, ExportError> {
+        calls::each_edge(&mut self.reader, self.asked, take)
     }
 }
 

@@ -124,6 +124,11 @@ fn told(packets: &[PacketMessage]) -> String {
     tracks.join("\n")
 }
 
+/// What a reader finds in a trace.
+pub(in super::super) fn lines(trace: &[u8]) -> String {
+    told(&packets(trace))
+}
+
 fn exported(bytes: Vec<u8>) -> Vec<PacketMessage> {
     let (mut timeline, labels) = timeline_of(bytes);
     let mut out = Vec::new();
