@@ -306,7 +306,7 @@ fn perfetto_has_them_below_their_threads() {
     perfetto::write(&mut timeline, &labels, &mut trace).unwrap();
     let lines = perfetto::tests::lines(&trace);
     let of_calls = lines.lines().filter(|line| line.starts_with("0x40000000"));
-    let tracks = lines.lines().filter(|line| line.contains("calls\""));
+    let tracks = lines.lines().filter(|line| line.ends_with(": calls\""));
     let shown: Vec<&str> = tracks.chain(of_calls).collect();
     insta::assert_snapshot!(shown.join("\n"));
 }

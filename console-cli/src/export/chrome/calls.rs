@@ -2,7 +2,7 @@
 //! the thread's row are the polls of tasks, which have other clocks and losses.
 
 use std::collections::BTreeSet;
-use std::io::{Read, Seek, Write};
+use std::io::{Read, Seek};
 
 use serde_json::{Map, Value, json};
 

@@ -50,6 +50,26 @@ fn resources() {
     check_sizes("resources", "3");
 }
 
+/// Nobody has the lock any more: the line below the table says who had it the longest.
+#[test]
+fn a_free_lock() {
+    for size in [SMALL, LARGE] {
+        let mut state = attached(size);
+        press(&mut state, "3");
+        let mut snapshot = kv();
+        for row in &mut snapshot.resources.rows {
+            if row.name == "mutex db" {
+                (row.holders, row.holder_count) = (Vec::new(), 0);
+                (row.waiters, row.waiter_count) = (Vec::new(), 0);
+            }
+        }
+        until(&mut state, 1);
+        arrives(&mut state, snapshot);
+        press(&mut state, "j j j");
+        check("free_lock", &state);
+    }
+}
+
 /// The same keys on a console of each size, of a server with these alerts.
 fn check_alarmed(name: &str, alerts: &[Alert], keys: &str) {
     for size in [SMALL, MIDDLE, LARGE] {
