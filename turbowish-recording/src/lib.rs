@@ -35,7 +35,7 @@ mod varint;
 #[cfg(feature = "read")]
 mod writer;
 
-pub use calls::{CallBatch, CallEncoder};
+pub use calls::{CallBatch, CallEncoder, CallPlace};
 pub use chunk::{
     ChunkHeader, ChunkKind, FILE_HEADER, FILE_MAGIC, FORMAT_VERSION, HEADER_BYTES, LARGEST_BATCH,
     LARGEST_BODY, LONGEST_MARK, MARKER, encode,
