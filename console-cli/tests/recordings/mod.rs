@@ -9,8 +9,8 @@ use std::process::{Child, Command, Output, Stdio};
 use std::task::{Context, Waker};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use turbowish_model::collect::call_events::CallItem;
 use turbowish_model::event::CallEvent;
-use turbowish_model::event::call_ring::CallRecord;
 use turbowish_recording::{ChunkHeader, ChunkKind, HEADER_BYTES, PollBatch, Reader};
 use turbowish_wire::client::{Connection, Target};
 use turbowish_wire::discovery;
@@ -567,10 +567,14 @@ fn classes_of_events_change_while_a_process_runs() {
     assert!(reader.states().is_empty() && reader.calls().is_empty());
     let mut reader = of_classes(&host, &pid, "calls");
     assert!(reader.states().is_empty() && reader.polls().is_empty() && !ring.exists());
-    let batches = (0..reader.calls().len()).map(|nth| reader.call_batch(nth).unwrap());
-    let events: Vec<_> = batches.flat_map(|batch| batch.events).collect();
-    let ended = |event: &&CallRecord| matches!(event.event, CallEvent::PollEnd(_));
-    assert!(events.iter().filter(ended).count() > 3, "{events:?}");
+    let items: Vec<_> = reader.recorded_calls().unwrap().0.into_iter().collect();
+    let is_end = |item: &&CallItem| {
+        let CallItem::Event { event, .. } = item else {
+            return false;
+        };
+        matches!(event.call(), Some((_, CallEvent::PollEnd(_))))
+    };
+    assert!(items.iter().filter(is_end).count() > 3, "{items:?}");
     assert!(reader.names().unwrap().0.proc(0).is_some());
     let none = process.states();
     let _ = of_classes(&host, &pid, "user");

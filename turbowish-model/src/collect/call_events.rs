@@ -7,7 +7,7 @@ use alloc::collections::BTreeMap;
 use alloc::collections::btree_map::IntoIter;
 use alloc::vec::Vec;
 
-use self::thread::{Step, ThreadCalls};
+use self::thread::{CallStep, ThreadCalls};
 use crate::event::Event;
 use crate::event::call_ring::CallRecord;
 
@@ -163,12 +163,12 @@ impl Iterator for CallsInOrder {
                 return self.end_epoch();
             };
             let item = match calls.next() {
-                Some(Step::Event(t, at, kind)) => CallItem::Event {
+                Some(CallStep::Event(t, at, kind)) => CallItem::Event {
                     event: Event { t, thread, kind },
                     at,
                 },
-                Some(Step::GapBegin(t)) => CallItem::GapBegin { t, thread },
-                Some(Step::GapEnd(t, lost)) => CallItem::GapEnd { t, thread, lost },
+                Some(CallStep::GapBegin(t)) => CallItem::GapBegin { t, thread },
+                Some(CallStep::GapEnd(t, lost)) => CallItem::GapEnd { t, thread, lost },
                 // Of an innermost poll that is not known.
                 None => continue,
             };

@@ -29,7 +29,7 @@ enum Recorded {
 }
 
 /// A step of a thread.
-pub(super) enum Step {
+pub(super) enum CallStep {
     /// An event: its time on the clock that all share, its time as it was recorded, and its kind.
     Event(u64, u64, EventKind),
     /// The time from which on events are missing.
@@ -76,7 +76,7 @@ impl ThreadCalls {
 
     /// The next step. `None` if there is none, or if it is an event of an innermost poll that is
     /// not known.
-    pub(super) fn next(&mut self) -> Option<Step> {
+    pub(super) fn next(&mut self) -> Option<CallStep> {
         let (
             CallRecord {
                 at: t,
@@ -86,8 +86,8 @@ impl ThreadCalls {
             at,
         ) = match self.steps.pop_front()? {
             Recorded::Event(record, at) => (record, at),
-            Recorded::GapBegin(t) => return Some(Step::GapBegin(t)),
-            Recorded::GapEnd(t, lost) => return Some(Step::GapEnd(t, lost)),
+            Recorded::GapBegin(t) => return Some(CallStep::GapBegin(t)),
+            Recorded::GapEnd(t, lost) => return Some(CallStep::GapEnd(t, lost)),
         };
         let number = u64::from(number);
         let id = match event {
@@ -104,7 +104,7 @@ impl ThreadCalls {
             }
             CallEvent::Create { .. } | CallEvent::Drop | CallEvent::Wake => number,
         };
-        Some(Step::Event(t, at, EventKind::Call { id, kind: event }))
+        Some(CallStep::Event(t, at, EventKind::Call { id, kind: event }))
     }
 
     /// Time of the next step, and its turn among those of the same time: what makes a call, or
