@@ -10,6 +10,7 @@
 mod accept;
 mod admit;
 mod answer;
+mod classes;
 mod connection;
 mod lobby;
 mod making;

@@ -62,6 +62,9 @@ impl Source for Monitor {
     }
 
     fn record_events(&self, classes: EventClasses) {
+        if self.is_closed() {
+            return;
+        }
         thread::record_classes(classes);
         // Calls in flight are abandoned: each poll of an epoch is recorded, or none is.
         if self.record_calls(classes.has(EventClass::Calls)) && switch::epoch().is_some() {
