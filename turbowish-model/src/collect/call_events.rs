@@ -3,11 +3,12 @@
 
 mod thread;
 
-use alloc::collections::BTreeMap;
 use alloc::collections::btree_map::IntoIter;
+use alloc::collections::{BTreeMap, BinaryHeap};
 use alloc::vec::Vec;
+use core::cmp::Reverse;
 
-use self::thread::{CallStep, ThreadCalls};
+use self::thread::{CallStep, ThreadCalls, Turn};
 use crate::event::Event;
 use crate::event::call_ring::CallRecord;
 
@@ -89,17 +90,20 @@ pub struct RecordedCalls(BTreeMap<u32, EpochCalls>);
 #[derive(Clone, Debug, Default)]
 struct EpochCalls {
     ended: Option<u64>,
-    /// By number of the thread, in the order in which they were added: that in which they began.
+    /// The threads with their numbers, in the order in which they were added: that in which they
+    /// began.
     threads: Vec<(u64, ThreadCalls)>,
+    /// Their places there, by number.
+    places: BTreeMap<u64, usize>,
 }
 
 impl EpochCalls {
     fn thread(&mut self, number: u64) -> &mut ThreadCalls {
-        let known = self.threads.iter().position(|(known, _)| *known == number);
-        let at = known.unwrap_or_else(|| {
+        let new = self.threads.len();
+        let at = *self.places.entry(number).or_insert(new);
+        if at == new {
             self.threads.push((number, ThreadCalls::default()));
-            self.threads.len() - 1
-        });
+        }
         &mut self.threads[at].1
     }
 }
@@ -122,32 +126,56 @@ impl IntoIterator for RecordedCalls {
     /// All of them, epoch by epoch, in the order of their times. Each thread's events are in the
     /// order in which it wrote them.
     fn into_iter(self) -> CallsInOrder {
-        let mut later = self.0.into_iter();
-        CallsInOrder {
-            current: later.next(),
-            later,
+        let mut calls = CallsInOrder {
+            current: None,
+            turns: BinaryHeap::new(),
+            later: self.0.into_iter(),
             now: 0,
-        }
+        };
+        calls.begin_epoch();
+        calls
     }
 }
 
 /// Iterator of [`RecordedCalls`].
 #[derive(Debug)]
 pub struct CallsInOrder {
+    /// The epoch whose items come now, and its number.
     current: Option<(u32, EpochCalls)>,
+    /// The places of its threads that have a further step, by the turn of that; the first one comes
+    /// first.
+    turns: BinaryHeap<Reverse<(Turn, usize)>>,
     later: IntoIter<u32, EpochCalls>,
     /// Time of the last item.
     now: u64,
 }
 
 impl CallsInOrder {
+    fn begin_epoch(&mut self) {
+        self.current = self.later.next();
+        let threads = self.current.iter().flat_map(|(_, epoch)| &epoch.threads);
+        let turns = threads.enumerate();
+        let turns = turns.filter_map(|(at, (_, calls))| Some(Reverse((calls.turn()?, at))));
+        self.turns = turns.collect();
+    }
+
     fn end_epoch(&mut self) -> Option<CallItem> {
         let (epoch, EpochCalls { ended, .. }) = self.current.take()?;
-        self.current = self.later.next();
+        self.begin_epoch();
         // One that is followed by another one has ended, though its end is not recorded.
         let is_over = ended.is_some() || self.current.is_some();
         let t = ended.unwrap_or_default().max(self.now);
         is_over.then_some(CallItem::EpochEnd { t, epoch })
+    }
+
+    /// The next step of the epoch and its thread; `None` for a step that is left out.
+    fn step(&mut self, at: usize) -> Option<(u64, CallStep)> {
+        let (_, epoch) = self.current.as_mut()?;
+        let (thread, calls) = epoch.threads.get_mut(at)?;
+        let step = calls.next();
+        let next = calls.turn().map(|turn| Reverse((turn, at)));
+        self.turns.extend(next);
+        Some((*thread, step?))
     }
 }
 
@@ -156,32 +184,22 @@ impl Iterator for CallsInOrder {
 
     fn next(&mut self) -> Option<CallItem> {
         loop {
-            let (_, epoch) = self.current.as_mut()?;
-            let turns = epoch.threads.iter_mut();
-            let turns = turns.filter_map(|(id, calls)| Some((calls.turn()?, *id, calls)));
-            let Some((_, thread, calls)) = turns.min_by_key(|(turn, ..)| *turn) else {
+            let Some(Reverse((_, at))) = self.turns.pop() else {
                 return self.end_epoch();
             };
-            let item = match calls.next() {
-                Some(CallStep::Event(t, at, kind)) => CallItem::Event {
-                    event: Event { t, thread, kind },
-                    at,
-                },
-                Some(CallStep::GapBegin(t)) => CallItem::GapBegin { t, thread },
-                Some(CallStep::GapEnd(t, lost)) => CallItem::GapEnd { t, thread, lost },
-                // Of an innermost poll that is not known.
-                None => continue,
+            // Others are of an innermost poll that is not known.
+            let Some((thread, step)) = self.step(at) else {
+                continue;
             };
-            let t = match item {
-                CallItem::Event { event, .. } => event.t,
-                CallItem::GapBegin { t, .. }
-                | CallItem::GapEnd { t, .. }
-                | CallItem::EpochEnd { t, .. } => t,
+            let (t, item) = match step {
+                CallStep::Event { t, at, kind } => {
+                    let event = Event { t, thread, kind };
+                    (t, CallItem::Event { event, at })
+                }
+                CallStep::GapBegin(t) => (t, CallItem::GapBegin { t, thread }),
+                CallStep::GapEnd(t, lost) => (t, CallItem::GapEnd { t, thread, lost }),
             };
             self.now = self.now.max(t);
-            if item.cut().is_some() {
-                epoch.threads.iter_mut().for_each(|(_, calls)| calls.cut());
-            }
             return Some(item);
         }
     }

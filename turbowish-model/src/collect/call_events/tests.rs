@@ -121,7 +121,7 @@ fn a_gap_is_seen_wherever_it_is_and_closes_what_was_open() {
             event(10, 1, 7, PENDING),
         ],
     );
-    // Of the beginning; and on any thread, all that was open is over.
+    // Of the beginning.
     check(
         [
             run(1, 100, &[(3, 7, START)]),
@@ -131,6 +131,7 @@ fn a_gap_is_seen_wherever_it_is_and_closes_what_was_open() {
             event(1, 2, 8, START),
             GapEnd(3, 1, 100),
             event(3, 1, 7, START),
+            event(4, 2, 8, AWAIT),
         ],
     );
     // Recordings of before have no numbers, but count what was overwritten.
@@ -243,4 +244,26 @@ fn the_order_is_that_of_the_clock_that_nobody_sets() {
         })
         .collect();
     assert_eq!(times, [(1_006, 6), (1_007, 1_007)]);
+}
+
+/// Files of others may name any thread, in any number: no thread is looked at in vain.
+#[test]
+fn many_threads_take_no_longer() {
+    let mut calls = RecordedCalls::default();
+    for thread in 0..100_000 {
+        calls.add(run(thread, 1, &[(200_000 - thread, 7, START)]));
+    }
+    let items: Vec<CallItem> = calls.into_iter().collect();
+    assert_eq!(items.len(), 200_000);
+    let is_sorted = |pair: &[CallItem]| time(pair[0]) <= time(pair[1]);
+    assert!(items.windows(2).all(is_sorted));
+}
+
+const fn time(item: CallItem) -> u64 {
+    match item {
+        CallItem::Event { event, .. } => event.t,
+        CallItem::GapBegin { t, .. }
+        | CallItem::GapEnd { t, .. }
+        | CallItem::EpochEnd { t, .. } => t,
+    }
 }

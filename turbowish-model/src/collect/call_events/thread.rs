@@ -10,7 +10,7 @@ use crate::event::{CallEvent, EventKind};
 /// The steps of a thread in their order, and what is known of its open polls.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ThreadCalls {
-    steps: VecDeque<Recorded>,
+    steps: VecDeque<KeptStep>,
     /// Number of the next event, once one was added.
     next: Option<u64>,
     /// Time of the last step that was added.
@@ -19,19 +19,30 @@ pub(super) struct ThreadCalls {
     open: Vec<u64>,
 }
 
+const _: () = assert!(size_of::<KeptStep>() == 32);
+
 /// A step as it is kept.
 #[derive(Clone, Debug)]
-enum Recorded {
+enum KeptStep {
     /// An event, and its time as it was recorded.
     Event(CallRecord, u64),
     GapBegin(u64),
     GapEnd(u64, u64),
 }
 
+/// The time of a step, and its rank among those of that time.
+pub(super) type Turn = (u64, u8);
+
 /// A step of a thread.
 pub(super) enum CallStep {
-    /// An event: its time on the clock that all share, its time as it was recorded, and its kind.
-    Event(u64, u64, EventKind),
+    /// An event.
+    Event {
+        /// Its time on the clock that all share.
+        t: u64,
+        /// Its time as it was recorded.
+        at: u64,
+        kind: EventKind,
+    },
     /// The time from which on events are missing.
     GapBegin(u64),
     /// The time at which they go on, and how many are missing.
@@ -55,8 +66,8 @@ impl ThreadCalls {
             let again = new.peek().map(|event| steady(event.at)).or(ended);
             let again = again.unwrap_or(self.last).max(self.last);
             // Where nothing is known of before, the gap has no beginning.
-            let begin = self.next.map(|_| Recorded::GapBegin(self.last));
-            let both = begin.into_iter().chain([Recorded::GapEnd(again, lost)]);
+            let begin = self.next.map(|_| KeptStep::GapBegin(self.last));
+            let both = begin.into_iter().chain([KeptStep::GapEnd(again, lost)]);
             self.steps.extend(both);
             self.last = again;
         }
@@ -68,7 +79,7 @@ impl ThreadCalls {
                 at: self.last,
                 ..event
             };
-            self.steps.push_back(Recorded::Event(event, at));
+            self.steps.push_back(KeptStep::Event(event, at));
             count = count.saturating_add(1);
         }
         self.next = Some(count);
@@ -85,9 +96,12 @@ impl ThreadCalls {
             },
             at,
         ) = match self.steps.pop_front()? {
-            Recorded::Event(record, at) => (record, at),
-            Recorded::GapBegin(t) => return Some(CallStep::GapBegin(t)),
-            Recorded::GapEnd(t, lost) => return Some(CallStep::GapEnd(t, lost)),
+            KeptStep::Event(record, at) => (record, at),
+            KeptStep::GapBegin(t) => {
+                self.open.clear();
+                return Some(CallStep::GapBegin(t));
+            }
+            KeptStep::GapEnd(t, lost) => return Some(CallStep::GapEnd(t, lost)),
         };
         let number = u64::from(number);
         let id = match event {
@@ -104,25 +118,21 @@ impl ThreadCalls {
             }
             CallEvent::Create { .. } | CallEvent::Drop | CallEvent::Wake => number,
         };
-        Some(CallStep::Event(t, at, EventKind::Call { id, kind: event }))
+        let kind = EventKind::Call { id, kind: event };
+        Some(CallStep::Event { t, at, kind })
     }
 
     /// Time of the next step, and its turn among those of the same time: what makes a call, or
     /// leaves it, comes before what takes it up on another thread.
-    pub(super) fn turn(&self) -> Option<(u64, u8)> {
+    pub(super) fn turn(&self) -> Option<Turn> {
         Some(match self.steps.front()? {
-            Recorded::GapEnd(t, _) => (*t, 0),
-            Recorded::GapBegin(t) => (*t, 2),
-            Recorded::Event(CallRecord { at, event, .. }, _) => match event {
+            KeptStep::GapEnd(t, _) => (*t, 0),
+            KeptStep::GapBegin(t) => (*t, 2),
+            KeptStep::Event(CallRecord { at, event, .. }, _) => match event {
                 CallEvent::Create { .. } | CallEvent::PollEnd(_) => (*at, 0),
                 CallEvent::PollStart { .. } | CallEvent::Drop => (*at, 2),
                 CallEvent::Wake | CallEvent::Await { .. } | CallEvent::Unaccounted => (*at, 1),
             },
         })
-    }
-
-    /// No poll is known to be open any more.
-    pub(super) fn cut(&mut self) {
-        self.open.clear();
     }
 }
