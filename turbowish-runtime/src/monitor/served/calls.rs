@@ -92,6 +92,7 @@ impl LogReader {
             kind: ChunkKind::Calls,
             at_unix_ns,
             body: encoder.end(),
+            has: None,
         });
         Some(fill)
     }
@@ -127,6 +128,7 @@ impl Times {
             kind: ChunkKind::Calls,
             at_unix_ns,
             body: CallEncoder::begin(at_unix_ns, thread, 0, &place).end(),
+            has: None,
         }
     }
 }

@@ -17,7 +17,7 @@ use crate::hot::thread::{self, ThreadPolls};
 use crate::hot::{clock, proc, task};
 use crate::metrics::{self, EventWords};
 use crate::on_event::{self, Heard, HeardEvent, RecordedKind};
-use crate::server::{NewPolls, ThreadChunk};
+use crate::server::{NewPolls, ThreadChunk, ThreadPart};
 
 /// How far the threads' polls and the tables of names were read.
 #[derive(Debug, Default)]
@@ -160,6 +160,11 @@ impl ThreadReader {
                 kind: ChunkKind::Events,
                 at_unix_ns,
                 body: encoder.end(),
+                has: Some(ThreadPart {
+                    thread: self.polls.index,
+                    next: self.events.next,
+                    count: records.len() as u64 + lost,
+                }),
             });
         }
         fill
@@ -211,6 +216,11 @@ impl ThreadReader {
                 kind: ChunkKind::Polls,
                 at_unix_ns,
                 body: encoder.end(),
+                has: Some(ThreadPart {
+                    thread: self.polls.index,
+                    next: read.next,
+                    count: records.len() as u64 + lost,
+                }),
             });
         }
         new * 100 / ring.capacity()
