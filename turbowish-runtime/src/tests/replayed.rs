@@ -311,8 +311,8 @@ fn each_event_counts() {
     monitor.disarm();
 }
 
-/// Where accounting was switched off and on, what was open is over: the sums of all epochs are those
-/// of the process, whatever was in flight.
+/// Where accounting was switched off and on, what was open is over: the sums of all epochs are
+/// those of the process, whatever was in flight.
 #[test]
 fn epochs_are_replayed_one_after_the_other() {
     let _alone = alone();

@@ -1,3 +1,5 @@
+//! Events of several threads and epochs, as they are added and as they come.
+
 use alloc::vec::Vec;
 
 use super::{CallItem, CallRun, RecordedCalls};
