@@ -87,7 +87,10 @@ impl CallEncoder {
         put(&mut body, lost);
         body.push(PLACE | flag(place.ended_unix_ns.is_some()));
         let ended = place.ended_unix_ns.unwrap_or(at_unix_ns);
-        put_change(&mut body, &mut at_unix_ns.clone(), ended);
+        put(
+            &mut body,
+            fold(ended.wrapping_sub(at_unix_ns).cast_signed()),
+        );
         put(&mut body, place.epoch.into());
         put(&mut body, place.first);
         put(&mut body, fold(place.steady_ns));
