@@ -43,6 +43,8 @@ pub fn exports(input: &[u8]) {
 fn all_formats<'a>(
     reader: impl Fn() -> Result<Reader<Cursor<&'a [u8]>>, RecordingError>,
 ) -> Result<(), ExportError> {
+    let (calls, _) = reader()?.recorded_calls()?;
+    calls.into_iter().for_each(drop);
     let survey = Survey::of(reader()?)?;
     let Some(span) = survey.span() else {
         return Ok(());

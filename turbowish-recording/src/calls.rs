@@ -1,11 +1,12 @@
 //! Events of calls: their creations, polls, await points and drops. A chunk has those of one
-//! thread, in their order.
+//! thread in one epoch, in their order.
 
 use turbowish_model::account::call::PollEnd;
+use turbowish_model::collect::call_events::CallRun;
 use turbowish_model::event::CallEvent;
 use turbowish_model::event::call_ring::CallRecord;
 
-use crate::varint::{Bytes, put, put_change, unfold};
+use crate::varint::{Bytes, fold, put, put_change, unfold};
 
 /// Events of calls on one thread, in one chunk.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -15,8 +16,42 @@ pub struct CallBatch {
     /// Number of such events of this thread that came before these, were not recorded before, and
     /// are lost: they were overwritten before they could be copied.
     pub lost: u64,
-    /// The events in their order. Their times are in nanoseconds since 1970.
+    /// Where these events belong. Older recordings do not have it.
+    pub place: Option<CallPlace>,
+    /// The events in their order. Their times are in nanoseconds since 1970, as the wall clock was
+    /// set when they were copied; those of polls that were copied then are, too.
     pub events: Vec<CallRecord>,
+}
+
+/// Where the events of a chunk belong.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CallPlace {
+    /// Number of the epoch, which rises.
+    pub epoch: u32,
+    /// Number of the first event among those of the thread in the epoch, from 0. If there is none,
+    /// that of the next one.
+    pub first: u64,
+    /// What to add to a time of this chunk to get it on a clock that nobody sets: the same one for
+    /// all events of calls of the process.
+    pub steady_ns: i64,
+    /// When the epoch ended, if it is known to have ended: calls and polls that were open then are
+    /// over.
+    pub ended_unix_ns: Option<u64>,
+}
+
+impl From<CallBatch> for CallRun {
+    fn from(batch: CallBatch) -> Self {
+        let place = batch.place.unwrap_or_default();
+        Self {
+            thread: batch.thread.into(),
+            epoch: place.epoch,
+            first: batch.place.map(|place| place.first),
+            lost: batch.lost,
+            ended: place.ended_unix_ns,
+            steady: place.steady_ns,
+            events: batch.events,
+        }
+    }
 }
 
 const CREATE: u8 = 1;
@@ -25,6 +60,8 @@ const END: u8 = 3;
 const DROP: u8 = 4;
 const AWAIT: u8 = 5;
 const UNACCOUNTED: u8 = 6;
+/// No event: where those that follow belong.
+const PLACE: u8 = 7;
 
 /// Bits of the first byte of an event, above its kind.
 const FLAG: u8 = 1 << 3;
@@ -44,10 +81,19 @@ pub struct CallEncoder {
 impl CallEncoder {
     /// Begins the body of a chunk of this time.
     #[must_use]
-    pub fn begin(at_unix_ns: u64, thread: u32, lost: u64) -> Self {
+    pub fn begin(at_unix_ns: u64, thread: u32, lost: u64, place: &CallPlace) -> Self {
         let mut body = Vec::new();
         put(&mut body, thread.into());
         put(&mut body, lost);
+        body.push(PLACE | flag(place.ended_unix_ns.is_some()));
+        let ended = place.ended_unix_ns.unwrap_or(at_unix_ns);
+        put(
+            &mut body,
+            fold(ended.wrapping_sub(at_unix_ns).cast_signed()),
+        );
+        put(&mut body, place.epoch.into());
+        put(&mut body, place.first);
+        put(&mut body, fold(place.steady_ns));
         Self {
             body,
             clock: at_unix_ns,
@@ -57,7 +103,6 @@ impl CallEncoder {
 
     /// Adds an event. A wake is none of these.
     pub fn push(&mut self, event: &CallRecord) {
-        let flag = |is_set: bool| if is_set { FLAG } else { 0 };
         let (code, proc, site) = match event.event {
             CallEvent::Create { proc } => (CREATE, Some(proc), None),
             CallEvent::PollStart { proc, root } => {
@@ -88,6 +133,10 @@ impl CallEncoder {
     }
 }
 
+const fn flag(is_set: bool) -> u8 {
+    if is_set { FLAG } else { 0 }
+}
+
 /// Whether an event has the number of its call; the others are of the innermost poll.
 const fn names_call(kind: u8) -> bool {
     matches!(kind, CREATE | START | END | DROP)
@@ -101,8 +150,12 @@ impl CallBatch {
         let mut batch = Self {
             thread: bytes.small()?,
             lost: bytes.number()?,
+            place: None,
             events: Vec::new(),
         };
+        if bytes.first().is_some_and(|code| code & KIND == PLACE) {
+            batch.place = Some(CallPlace::read(at_unix_ns, &mut bytes)?);
+        }
         let (mut clock, mut last) = (at_unix_ns, 0_u32);
         while !bytes.is_empty() {
             let code = bytes.byte()?;
@@ -141,12 +194,25 @@ impl CallBatch {
     }
 }
 
+impl CallPlace {
+    fn read(at_unix_ns: u64, bytes: &mut Bytes<'_>) -> Option<Self> {
+        let has_ended = bytes.byte()? & FLAG != 0;
+        let ended = at_unix_ns.wrapping_add_signed(unfold(bytes.number()?));
+        Some(Self {
+            ended_unix_ns: has_ended.then_some(ended),
+            epoch: bytes.small()?,
+            first: bytes.number()?,
+            steady_ns: unfold(bytes.number()?),
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
     use turbowish_model::event::call_ring::CallRecord;
 
-    use super::{CallBatch, CallEncoder, CallEvent, PollEnd};
+    use super::{CallBatch, CallEncoder, CallEvent, CallPlace, PollEnd};
 
     fn record() -> impl Strategy<Value = CallRecord> {
         let event = prop_oneof![
@@ -171,17 +237,50 @@ mod tests {
         prop_oneof![3 => named, 1 => others]
     }
 
+    fn place() -> impl Strategy<Value = CallPlace> {
+        let place = |(epoch, first, steady_ns, ended_unix_ns)| CallPlace {
+            epoch,
+            first,
+            steady_ns,
+            ended_unix_ns,
+        };
+        any::<(u32, u64, i64, Option<u64>)>().prop_map(place)
+    }
+
+    /// A body of a version that had no places, as it was written.
+    #[test]
+    fn a_chunk_without_a_place_is_read() {
+        let body = [9, 5, 0b0000_0001, 4, 14, 3, 0b0000_0100, 2, 0];
+        let records = [
+            (102, 7, CallEvent::Create { proc: 3 }),
+            (103, 7, CallEvent::Drop),
+        ];
+        let expected = CallBatch {
+            thread: 9,
+            lost: 5,
+            place: None,
+            events: records
+                .map(|(at, number, event)| CallRecord { at, number, event })
+                .into(),
+        };
+        assert_eq!(CallBatch::read(100, &body), Some(expected));
+        // A place is the first thing, or none.
+        let late = [&body[..], &[7, 0, 1, 1, 0]].concat();
+        assert_eq!(CallBatch::read(100, &late), None);
+    }
+
     proptest! {
         #[test]
         fn events_read_back(
             at in any::<u64>(),
             thread in any::<u32>(),
             lost in any::<u64>(),
+            place in place(),
             events in proptest::collection::vec(record(), 0..20),
         ) {
-            let mut encoder = CallEncoder::begin(at, thread, lost);
+            let mut encoder = CallEncoder::begin(at, thread, lost, &place);
             events.iter().for_each(|event| encoder.push(event));
-            let expected = CallBatch { thread, lost, events };
+            let expected = CallBatch { thread, lost, place: Some(place), events };
             prop_assert_eq!(CallBatch::read(at, &encoder.end()), Some(expected));
         }
 

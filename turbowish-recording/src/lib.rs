@@ -24,6 +24,8 @@ mod chunk;
 mod error;
 mod events;
 mod instants;
+#[cfg(feature = "read")]
+mod last_calls;
 mod names;
 mod polls;
 #[cfg(feature = "read")]
@@ -35,7 +37,7 @@ mod varint;
 #[cfg(feature = "read")]
 mod writer;
 
-pub use calls::{CallBatch, CallEncoder};
+pub use calls::{CallBatch, CallEncoder, CallPlace};
 pub use chunk::{
     ChunkHeader, ChunkKind, FILE_HEADER, FILE_MAGIC, FORMAT_VERSION, HEADER_BYTES, LARGEST_BATCH,
     LARGEST_BODY, LONGEST_MARK, MARKER, encode,
@@ -44,6 +46,8 @@ pub use chunk::{
 pub use error::{BodyFault, RecordingError};
 pub use events::{EventBatch, EventEncoder, ResourceSpan, ThreadEvent, ThreadEventKind};
 pub use instants::ClockReading;
+#[cfg(feature = "read")]
+pub use last_calls::MOST_CALL_EVENTS;
 pub use names::{AwaitName, CallName, EventName, NameEncoder, Names, ProcName};
 pub use polls::{PollBatch, PollEncoder, PollEvent, WakeupEvent, WokenBy};
 #[cfg(feature = "read")]

@@ -4,15 +4,17 @@ use std::io::{Read, Seek};
 use std::sync::Arc;
 
 use miniz_oxide::inflate::{TINFLStatus, decompress_to_vec_with_limit};
+use turbowish_model::collect::call_events::RecordedCalls;
 use turbowish_model::snapshot::Snapshot;
 use turbowish_wire::framing;
 use turbowish_wire::proto;
 
+use crate::last_calls::LastCalls;
 use crate::skim::{Index, Input, begins, skim};
 use crate::{
     BodyFault, CallBatch, Damage, EventBatch, EventsEntry, FILE_HEADER, HEADER_BYTES,
-    LARGEST_BATCH, LARGEST_BODY, LONGEST_MARK, MarkEntry, Names, PollBatch, PollsEntry,
-    RecordingError, StateEntry,
+    LARGEST_BATCH, LARGEST_BODY, LONGEST_MARK, MOST_CALL_EVENTS, MarkEntry, Names, PollBatch,
+    PollsEntry, RecordingError, StateEntry,
 };
 
 /// A recording that was opened. It keeps the list of states, and decodes one when it is asked for.
@@ -160,16 +162,25 @@ impl<R: Read + Seek> Reader<R> {
         &self.index.calls
     }
 
-    /// Decodes a chunk of events of calls, by its number in [`Self::calls`].
+    /// The events of calls of the recording, with the ends of epochs and the gaps between them: of
+    /// a long one the last [`MOST_CALL_EVENTS`]. All of them are in memory at once, 32 to 64 bytes
+    /// for each. Chunks that cannot be read are gaps, and are counted.
     ///
     /// # Errors
-    /// There is none of that number, it cannot be read, or it has something else.
-    pub fn call_batch(&mut self, nth: usize) -> Result<CallBatch, RecordingError> {
-        let calls = self.calls().get(nth);
-        let EventsEntry { at_unix_ns, offset } = *calls.ok_or(RecordingError::NoChunk { nth })?;
-        let body = self.body(offset, LARGEST_BATCH)?;
-        let fault = BodyFault::Calls;
-        CallBatch::read(at_unix_ns, &body).ok_or(RecordingError::Body { offset, fault })
+    /// The input cannot be read.
+    pub fn recorded_calls(&mut self) -> Result<(RecordedCalls, u64), RecordingError> {
+        let (mut last, mut faults) = (LastCalls::new(MOST_CALL_EVENTS), 0);
+        for EventsEntry { at_unix_ns, offset } in self.index.calls.clone() {
+            match self.body(offset, LARGEST_BATCH) {
+                Ok(body) => match CallBatch::read(at_unix_ns, &body) {
+                    Some(batch) => last.add(batch.into()),
+                    None => faults += 1,
+                },
+                Err(RecordingError::Body { .. }) => faults += 1,
+                Err(other) => return Err(other),
+            }
+        }
+        Ok((last.end(), faults))
     }
 
     /// Where the chunks of names begin, in bytes from the beginning.

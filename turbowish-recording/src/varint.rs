@@ -41,6 +41,11 @@ impl<'a> Bytes<'a> {
         self.0.is_empty()
     }
 
+    /// The first byte, which stays.
+    pub(crate) fn first(&self) -> Option<u8> {
+        self.0.first().copied()
+    }
+
     pub(crate) fn byte(&mut self) -> Option<u8> {
         let (first, rest) = self.0.split_first()?;
         self.0 = rest;

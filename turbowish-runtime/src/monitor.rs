@@ -194,6 +194,7 @@ impl Monitor {
             events::console(|| ConsoleEvent::Disarm);
             let (now, unix_ns) = (clock::ticks(), clock::unix_ns());
             state.gather.end(epoch, now);
+            thread_list::end_calls(epoch, now);
             let (totals, _) = state.gather.read(|| now);
             state.history.tick(totals);
             state.switched = Switched {

@@ -65,6 +65,10 @@ pub struct RecordedEvent<'a> {
 ///   locks of the program, and call anything of TurboWish. No task waits for it. While it takes
 ///   longer than events come, at most 64 batches of them wait, of 262,144 events in all. Further
 ///   events are left out, and their number comes as [`RecordedKind::Lost`].
+/// - **Signals.** Signals are blocked on that thread, but those of faults and SIGPROF: one that is
+///   sent to the process goes to threads of the program, which may have blocked it, or wait for it.
+///   Threads that a callback starts inherit that, child processes of `std::process::Command` do
+///   not. A callback that wants signals unblocks them.
 /// - **End.** When the [`Guard`](crate::Guard) is dropped, callbacks get what was recorded up to
 ///   then, and are dropped, also those that were never called. The end of the program waits for
 ///   that for a second at most. A callback that is added later, or in a child of `fork`, is dropped

@@ -10,6 +10,7 @@
 mod accept;
 mod admit;
 mod answer;
+mod classes;
 mod connection;
 mod lobby;
 mod making;
@@ -118,6 +119,19 @@ pub(crate) struct ThreadChunk {
     pub(crate) kind: ChunkKind,
     pub(crate) at_unix_ns: u64,
     pub(crate) body: Vec<u8>,
+    /// How much it has; `None` where a reader sees by itself what is missing.
+    pub(crate) has: Option<ThreadPart>,
+}
+
+/// How much a chunk of polls or events has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ThreadPart {
+    /// Number of the thread.
+    pub(crate) thread: u32,
+    /// Number of the poll or event behind the last one.
+    pub(crate) next: u64,
+    /// How many it has, with those that were lost before them.
+    pub(crate) count: u64,
 }
 
 /// Something that has happened: why the recording has a state there.

@@ -209,9 +209,7 @@ fn apply_recording(
                 settings.classes = classes.unwrap_or(settings.classes);
                 settings.to = to;
             }
-            Err(unknown) => lines.push(format!(
-                "TURBOWISH_RECORD={text}: {unknown}; a file ends in .tw or has a / in it; it is ignored"
-            )),
+            Err(why) => lines.push(format!("TURBOWISH_RECORD={text}: {why}; it is ignored")),
         },
     }
     if let Some(text) = budget {
@@ -226,20 +224,30 @@ fn apply_recording(
     lines
 }
 
-/// Reads `polls,waits`, `FILE.tw`, or both: `polls,waits,FILE.tw`.
-fn classes_and_file(text: &str) -> Result<(Option<EventClasses>, RecordIn), UnknownClass> {
+/// Reads `polls,waits`, `FILE.tw`, or both: `polls,waits,FILE.tw`. Otherwise says why not.
+fn classes_and_file(text: &str) -> Result<(Option<EventClasses>, RecordIn), String> {
     let is_file = |text: &str| text.contains('/') || text.ends_with(".tw");
     let file = |text: &str| RecordIn::File(PathBuf::from(text));
     if let Some((list, last)) = text.rsplit_once(',')
         && is_file(last)
         && let Ok(classes) = EventClasses::parse(list)
     {
-        return Ok((Some(classes), file(last)));
+        return Ok((Some(named(classes)?), file(last)));
     }
     if is_file(text) {
         return Ok((None, file(text)));
     }
-    Ok((Some(EventClasses::parse(text)?), RecordIn::Memory))
+    let unknown = |why: UnknownClass| format!("{why}; a file ends in .tw or has a / in it");
+    let classes = EventClasses::parse(text).map_err(unknown)?;
+    Ok((Some(named(classes)?), RecordIn::Memory))
+}
+
+/// These classes, if there are any.
+fn named(classes: EventClasses) -> Result<EventClasses, String> {
+    if classes == EventClasses::NONE {
+        return Err("it names no class of events; off records nothing".to_owned());
+    }
+    Ok(classes)
 }
 
 /// Replaces each `%p` in the path with the process ID.
@@ -338,5 +346,11 @@ mod tests {
         let lines = check("polls,plls", &all, RecordIn::Memory);
         let expected = "TURBOWISH_RECORD=polls,plls: \"plls\" is no class of events; they are states, polls, waits, user, calls; a file ends in .tw or has a / in it; it is ignored";
         assert_eq!(lines, [expected]);
+        for nothing in [",", " ", ", ,", ",x.tw", " ,/a/b.tw"] {
+            let expected = format!(
+                "TURBOWISH_RECORD={nothing}: it names no class of events; off records nothing; it is ignored"
+            );
+            assert_eq!(check(nothing, &all, RecordIn::Memory), [expected]);
+        }
     }
 }

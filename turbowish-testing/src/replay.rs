@@ -7,6 +7,10 @@
 //!   unless a poll of the call is open on that thread: then it ends that one);
 //! - a drop during a poll on the same thread tears that poll down; on another thread it is ignored;
 //! - a creation of a live call is ignored; an id is free again when its call has ended.
+//!
+//! At the end of an epoch, and at both ends of a gap, everything that was open is over, as when
+//! accounting is switched off: its time counts up to there, it has no outcome, and what is seen of
+//! it later is that of a call whose creation was not seen.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,6 +20,7 @@ use turbowish_model::account::call::{Call, PollEnd, ProcKey};
 use turbowish_model::account::counters::PROC_LIMIT;
 use turbowish_model::account::ledger::{Charge, Ledger, Start};
 use turbowish_model::account::paths::Paths;
+use turbowish_model::collect::call_events::CallItem;
 use turbowish_model::collect::read::OpenPollReading;
 use turbowish_model::event::{CallEvent, Event};
 
@@ -79,6 +84,24 @@ pub struct Replay {
     paths: Arc<Paths>,
     first: Option<u64>,
     now: u64,
+    /// What is over: see [`Replay::cut`].
+    past: Sums,
+}
+
+/// Totals of all threads, and the busy time of each.
+#[derive(Debug, Default)]
+struct Sums {
+    aggregate: Aggregate,
+    busy: BTreeMap<u64, u64>,
+}
+
+impl Sums {
+    fn add(&mut self, other: &Self) {
+        self.aggregate.merge(&other.aggregate);
+        for (thread, busy) in &other.busy {
+            *self.busy.entry(*thread).or_default() += busy;
+        }
+    }
 }
 
 /// Result of a replay.
@@ -89,7 +112,7 @@ pub struct Outcome {
     /// Procs as events name them, in the order in which they came; `None` is that of calls whose
     /// events never name it.
     pub procs: Vec<Option<u32>>,
-    /// Calls, by id.
+    /// Calls, by id: those since the last end of an epoch or of a gap.
     pub calls: BTreeMap<u64, ReplayedCall>,
     /// Busy time, by thread.
     pub busy: BTreeMap<u64, u64>,
@@ -153,27 +176,57 @@ impl Replay {
         }
     }
 
-    /// Ends the replay. Returns the totals as of `now`, or of the last event.
-    #[must_use]
-    pub fn finish(mut self, now: Option<u64>) -> Outcome {
-        let now = now.unwrap_or(self.now);
-        let mut aggregate = Aggregate::default();
-        let mut busy = BTreeMap::new();
+    /// Applies what a recording has next.
+    pub fn item(&mut self, item: &CallItem) {
+        match item {
+            CallItem::Event { event, .. } => self.event(event),
+            cut => {
+                if let Some(t) = cut.cut() {
+                    self.cut(t);
+                }
+            }
+        }
+    }
+
+    /// Ends all that is open at `t`.
+    fn cut(&mut self, t: u64) {
+        self.now = self.now.max(t);
+        let mut sums = self.sums(self.now);
+        sums.aggregate.abandon();
+        self.past.add(&sums);
+        self.threads.clear();
+        self.calls.clear();
+    }
+
+    /// The sums since the last cut, as of `now`.
+    fn sums(&mut self, now: u64) -> Sums {
+        let mut sums = Sums::default();
         for (&thread, ledger) in &self.threads {
-            let reading = ledger.collect(now, &mut aggregate, &mut || ());
-            busy.insert(thread, reading.busy);
+            let reading = ledger.collect(now, &mut sums.aggregate, &mut || ());
+            sums.busy.insert(thread, reading.busy);
             close_open(&ledger.open_polls(), now, &mut self.calls);
         }
         for call in self.calls.values_mut().filter(|call| call.is_live()) {
             call.resume(now);
         }
-        aggregate.close_open_at(now);
+        sums.aggregate.close_open_at(now);
+        sums
+    }
+
+    /// Ends the replay. Returns the totals as of `now`, or of the last event.
+    #[must_use]
+    pub fn finish(mut self, now: Option<u64>) -> Outcome {
+        let now = now.unwrap_or(self.now);
+        let mut sums = self.sums(now);
+        if self.past.aggregate != Aggregate::default() {
+            sums.add(&self.past);
+        }
         let window = now.saturating_sub(self.first.unwrap_or(now));
         Outcome {
-            aggregate,
+            aggregate: sums.aggregate,
             procs: self.procs,
             calls: self.calls,
-            busy,
+            busy: sums.busy,
             now,
             window,
         }

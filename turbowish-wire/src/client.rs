@@ -32,6 +32,7 @@ use tonic::{Response, Status, Streaming};
 use turbowish_model::query::Query;
 use turbowish_model::snapshot::{Process, Snapshot};
 
+use crate::convert::Controlled;
 use crate::proto::turbowish_client::TurbowishClient;
 use crate::{Action, MESSAGE_LIMIT, PROTOCOL, VERSION, proto};
 
@@ -205,10 +206,18 @@ impl Connection {
     /// # Errors
     /// If the process is read-only, or gone.
     pub async fn control(&self, action: Action) -> Result<Process, ClientError> {
+        Ok(self.controlled(action).await?.process)
+    }
+
+    /// Same as [`Self::control`], with all that the process answers.
+    ///
+    /// # Errors
+    /// If the process is read-only, gone, or too old for the action.
+    pub async fn controlled(&self, action: Action) -> Result<Controlled, ClientError> {
         let request = proto::ControlRequest::from(action);
         let mut client = self.client.clone();
         let reply = self.within(client.control(request)).await?;
-        self.peer.convert(reply.process.unwrap_or_default())
+        self.peer.convert(reply)
     }
 
     /// Awaits the answer within the timeout. A process that was stopped meanwhile is reported as

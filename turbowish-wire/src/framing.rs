@@ -103,6 +103,7 @@ pub fn decode<M: Message + Weighed + Default>(message: &[u8]) -> Result<M, Unrea
 mod tests {
     use prost::Message;
 
+    use turbowish_model::event::EventClasses;
     use turbowish_model::snapshot::Process;
 
     use super::{HEAD_BYTES, Unreadable, frame, head_of_past, message};
@@ -114,12 +115,17 @@ mod tests {
             command: "x".repeat(bytes),
             ..Process::default()
         };
-        Controlled { process }
+        Controlled {
+            process,
+            recorded_before: Some(EventClasses::DEFAULT),
+        }
     }
 
     fn as_message(reply: Controlled) -> proto::ControlReply {
-        let process = Some(reply.process.into());
-        proto::ControlReply { process }
+        proto::ControlReply {
+            process: Some(reply.process.into()),
+            recorded_before: reply.recorded_before.map(|classes| classes.bits().into()),
+        }
     }
 
     #[test]
@@ -127,7 +133,7 @@ mod tests {
         let reply = with_command(300);
         let frame = frame(&reply).unwrap();
         let (head, message) = frame.split_at(HEAD_BYTES);
-        assert_eq!(head, [0, 0, 0, 1, 52]);
+        assert_eq!(head, [0, 0, 0, 1, 54]);
         let decoded = proto::ControlReply::decode(message).unwrap();
         assert_eq!(decoded, as_message(reply));
         assert_eq!(frame.capacity(), frame.len());

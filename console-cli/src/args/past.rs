@@ -46,7 +46,8 @@ pub(crate) struct RecordArgs {
     #[arg(long)]
     pub(crate) force: bool,
     /// Let the process record these classes from now on, and no others: states, polls, waits,
-    /// user, calls. With --out, the file gets what the process has kept of them at the end
+    /// user, calls. With --out, it records them beside its own until the command ends, and the file
+    /// gets what it has kept of them
     #[arg(long, value_name = "CLASSES", value_parser = EventClasses::parse, conflicts_with = "every")]
     pub(crate) events: Option<EventClasses>,
 }

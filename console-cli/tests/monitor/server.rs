@@ -32,7 +32,7 @@ use turbowish_wire::{MESSAGE_LIMIT, PROTOCOL, VERSION};
 pub(crate) enum Manner {
     /// As ours do.
     Good,
-    /// It does what it is told.
+    /// It does what it is told, as far as it is known to older ones.
     Obeys,
     /// It lists its tasks, and refuses everything else with its own name as the reason.
     Refuses,
@@ -54,7 +54,7 @@ pub(crate) enum Manner {
     Malformed,
     /// Its answers are so many rows, of two bytes each.
     Heavy(usize),
-    /// It has these chunks of a recording.
+    /// It has these chunks of a recording, and obeys.
     Keeps(&'static [u8]),
 }
 
@@ -394,13 +394,19 @@ impl Turbowish for Script {
 
     async fn control(
         &self,
-        _: Request<proto::ControlRequest>,
+        request: Request<proto::ControlRequest>,
     ) -> Result<Response<proto::ControlReply>, Status> {
+        use proto::control_request::Action;
         let process = &self.snapshot.process;
         match self.manner {
-            Manner::Obeys => {
+            Manner::Obeys | Manner::Keeps(_) => {
+                if let Some(Action::HoldEvents(_)) = request.into_inner().action {
+                    let text = "invalid request: ControlRequest.action is missing";
+                    return Err(Status::invalid_argument(text));
+                }
                 return Ok(Response::new(proto::ControlReply {
                     process: Some(process.clone().into()),
+                    recorded_before: None,
                 }));
             }
             Manner::Refuses => return Err(Status::failed_precondition(&process.name)),

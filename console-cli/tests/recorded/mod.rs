@@ -421,6 +421,41 @@ fn progress_is_told_to_a_terminal() {
     assert!(told.contains("\r\u{1b}[Kturbowish: "), "{told:?}");
 }
 
+/// A process that is too old to take its classes back goes on recording them, and that is said.
+#[test]
+fn an_older_process_records_classes_from_then_on() {
+    let host = Host::empty();
+    host.start_with(kv(), Manner::Keeps(b""));
+    let out = host.path().join("x.tw");
+    let words = ["record", "--events", "calls", "--for", "100ms", "-o"];
+    let output = host.run(&[&words[..], &[out.to_str().unwrap()]].concat());
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{told}");
+    let last =
+        "kv 4242 goes on recording calls; turbowish record 4242 --events CLASSES changes that";
+    for expected in ["kv 4242 records calls from now on\n", last] {
+        assert!(told.contains(expected), "{told}");
+    }
+    let output = host.run(&["record", "--events", "polls"]);
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        told.trim_end()
+            .ends_with("kv 4242 records polls from now on"),
+        "{told}"
+    );
+}
+
+/// A connection that breaks is told, and what becomes of the process.
+#[test]
+fn a_recorder_of_classes_says_that_its_process_is_out_of_reach() {
+    let host = Host::empty();
+    host.start_with(kv(), Manner::Keeps(b""));
+    host.send(Reply::Fail("the wire is cut"));
+    let out = host.path().join("x.tw");
+    let (_, told) = host.failure(&["record", "--events", "calls", "-o", out.to_str().unwrap()]);
+    assert!(told.contains("goes on recording calls"), "{told}");
+}
+
 #[test]
 fn a_file_is_overwritten_only_if_that_is_meant() {
     let host = Host::empty();

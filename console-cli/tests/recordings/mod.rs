@@ -9,9 +9,11 @@ use std::process::{Child, Command, Output, Stdio};
 use std::task::{Context, Waker};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use turbowish_model::event::CallEvent;
-use turbowish_model::event::call_ring::CallRecord;
+use rustix::process::{Pid, Signal, kill_process};
+use turbowish_model::collect::call_events::CallItem;
+use turbowish_model::event::{CallEvent, EventClasses};
 use turbowish_recording::{ChunkHeader, ChunkKind, HEADER_BYTES, PollBatch, Reader};
+use turbowish_wire::Action;
 use turbowish_wire::client::{Connection, Target};
 use turbowish_wire::discovery;
 
@@ -532,8 +534,12 @@ fn a_process_that_runs_is_asked_for_its_past() {
     assert!(!none.exists());
 }
 
-/// A recording that the console's command has made of these classes of a process.
-fn of_classes(host: &Host, pid: &str, classes: &str) -> Reader<File> {
+/// What a process records unless it is told otherwise.
+const USUAL: &str = "states,polls,waits,user";
+
+/// A recording that the console's command has made of these classes of a process, which records
+/// others anyway.
+fn of_classes(host: &Host, pid: &str, classes: &str, anyway: &str) -> Reader<File> {
     let out = host.path().join(format!("{classes}.tw"));
     let name = out.to_str().unwrap();
     let words = [
@@ -541,20 +547,18 @@ fn of_classes(host: &Host, pid: &str, classes: &str) -> Reader<File> {
     ];
     let (code, stdout, stderr) = text(host.run(&words));
     assert_eq!((code, &*stdout), (Some(0), ""), "{stderr}");
-    let begin = format!("recorded {pid} records {classes} from now on");
+    let begin = format!("recorded {pid} records {classes} until this ends, and {anyway} anyway");
     assert!(stderr.contains(&begin) && stderr.contains(name), "{stderr}");
     // What it does after the command.
-    let last = format!(
-        "recorded {pid} goes on recording {classes}; turbowish record {pid} --events CLASSES \
-         changes that"
-    );
+    let last = format!("recorded {pid} goes on recording {anyway}");
     assert!(stderr.trim_end().ends_with(&last), "{stderr}");
     let reader = Reader::open(File::open(&out).unwrap()).unwrap();
     assert!(reader.damage().is_none());
     reader
 }
 
-/// The classes of a process change while it runs, and a file has those that were asked for.
+/// A file has the classes that were asked for, which the process records beside its own; those can
+/// be changed while it runs.
 #[test]
 fn classes_of_events_change_while_a_process_runs() {
     let host = Host::empty();
@@ -562,30 +566,101 @@ fn classes_of_events_change_while_a_process_runs() {
     let pid = process.pid().to_string();
     until("a state", || process.states() >= 1);
     let ring = discovery::ring(host.path(), process.pid());
-    let reader = of_classes(&host, &pid, "polls,user");
+    let reader = of_classes(&host, &pid, "polls,user", USUAL);
     assert!(!reader.polls().is_empty() && ring.exists());
     assert!(reader.states().is_empty() && reader.calls().is_empty());
-    let mut reader = of_classes(&host, &pid, "calls");
-    assert!(reader.states().is_empty() && reader.polls().is_empty() && !ring.exists());
-    let batches = (0..reader.calls().len()).map(|nth| reader.call_batch(nth).unwrap());
-    let events: Vec<_> = batches.flat_map(|batch| batch.events).collect();
-    let ended = |event: &&CallRecord| matches!(event.event, CallEvent::PollEnd(_));
-    assert!(events.iter().filter(ended).count() > 3, "{events:?}");
+    let mut reader = of_classes(&host, &pid, "calls", USUAL);
+    assert!(reader.states().is_empty() && reader.polls().is_empty() && ring.exists());
+    let items: Vec<_> = reader.recorded_calls().unwrap().0.into_iter().collect();
+    let is_end = |item: &&CallItem| {
+        let CallItem::Event { event, .. } = item else {
+            return false;
+        };
+        matches!(event.call(), Some((_, CallEvent::PollEnd(_))))
+    };
+    assert!(items.iter().filter(is_end).count() > 3, "{items:?}");
     assert!(reader.names().unwrap().0.proc(0).is_some());
+
+    let set = |classes: &str, before: &str| {
+        let (_, stdout, stderr) = text(host.run(&["record", &pid, "--events", classes]));
+        assert_eq!(stdout, "");
+        let now = if classes.is_empty() {
+            "nothing"
+        } else {
+            classes
+        };
+        let told = format!("records {now} from now on; before, it recorded {before}");
+        assert!(stderr.contains(&told), "{stderr}");
+    };
+    set("user", USUAL);
+    until("no ring", || !ring.exists());
     let none = process.states();
-    let _ = of_classes(&host, &pid, "user");
+    let _ = of_classes(&host, &pid, "polls", "user");
     assert_eq!(process.states(), none);
-    let reader = of_classes(&host, &pid, "states,waits");
+    let reader = of_classes(&host, &pid, "states,waits", "user");
     assert!(!reader.states().is_empty() && reader.polls().is_empty());
 
     let (code, stderr) = host.failure(&["record", &pid, "--events", "polls,plls"]);
     let told = "\"plls\" is no class of events; they are states, polls, waits, user, calls";
     assert!(code == Some(2) && stderr.contains(told), "{stderr}");
-    let (_, stdout, stderr) = text(host.run(&["record", &pid, "--events", ""]));
-    assert_eq!(stdout, "");
-    assert!(stderr.contains("records nothing from now on"), "{stderr}");
+    set("", "user");
     assert_eq!(process.end(), "");
+}
 
+/// Whatever ends the command, the process records what it did before; and what another command
+/// records goes on.
+#[test]
+fn a_recorder_of_classes_leaves_the_process_as_it_was() {
+    let host = Host::empty();
+    let process = Recorded::start(host.path(), &[]);
+    let pid = process.pid().to_string();
+    until("a state", || process.states() >= 1);
+    let begin = |name: &str| {
+        let out = host.path().join(name);
+        let mut command = host.command();
+        let words = ["record", &pid, "--events", "calls", "-o"];
+        let child = command.args(words).arg(&out).stderr(Stdio::piped()).spawn();
+        let mut child = child.unwrap();
+        until("the file", || {
+            assert_eq!(child.try_wait().unwrap(), None, "it has ended");
+            out.exists()
+        });
+        child
+    };
+    let recorded = || {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build();
+        runtime.unwrap().block_on(async {
+            let socket = discovery::socket(host.path(), process.pid());
+            let console = Connection::connect(&Target::Socket(socket)).await.unwrap();
+            let none = Action::HoldEvents(EventClasses::NONE);
+            let reply = console.controlled(none).await.unwrap();
+            reply.recorded_before.unwrap().text()
+        })
+    };
+    let all = format!("{USUAL},calls");
+    for signal in [Signal::INT, Signal::TERM, Signal::KILL] {
+        let [mut one, mut other] = ["one.tw", "other.tw"].map(begin);
+        let end = |child: &mut Child| {
+            kill_process(Pid::from_child(child), signal).unwrap();
+            child.wait().unwrap()
+        };
+        let is_whole = end(&mut one).success();
+        assert_eq!(is_whole, signal == Signal::INT);
+        assert_eq!(recorded(), all);
+        end(&mut other);
+        until("no calls", || recorded() == USUAL);
+        for name in ["one.tw", "other.tw"] {
+            fs::remove_file(host.path().join(name)).unwrap();
+        }
+    }
+    assert_eq!(process.end(), "");
+}
+
+#[test]
+fn classes_are_refused_where_nothing_is_recorded() {
+    let host = Host::empty();
     let quiet = Recorded::start(host.path(), &[("TURBOWISH_RECORD", "off")]);
     until("it listens", || {
         discovery::socket(host.path(), quiet.pid()).exists()

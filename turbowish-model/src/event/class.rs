@@ -75,6 +75,12 @@ impl EventClasses {
         Self(self.0 | class.bit())
     }
 
+    /// These and others.
+    #[must_use]
+    pub const fn and(self, others: Self) -> Self {
+        Self(self.0 | others.0)
+    }
+
     /// Whether a class is one of these.
     #[must_use]
     pub const fn has(self, class: EventClass) -> bool {

@@ -26,7 +26,8 @@ use self::call_log::CallLogs;
 #[cfg(test)]
 pub(crate) use self::call_log::pass_numbers;
 pub(crate) use self::call_log::{
-    CallLog, ThreadCallLog, is_numbered_now, number_calls_anew, take_call_logs,
+    CallLog, EpochEnd, ThreadCallLog, end_calls, is_numbered_now, number_calls_anew,
+    take_call_ends, take_call_logs,
 };
 use crate::features;
 use crate::hot::clock;

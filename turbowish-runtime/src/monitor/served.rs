@@ -1,5 +1,6 @@
 //! The monitor as a source for consoles, with a thread of its own and a history.
 
+mod calls;
 mod polls;
 
 use std::time::Duration;
@@ -42,7 +43,7 @@ impl Source for Monitor {
     }
 
     fn polls(&self) -> NewPolls {
-        lock(&self.thread.polls).read(self.scale)
+        lock(&self.thread.polls).read(now(self.scale))
     }
 
     fn names(&self) -> Vec<u8> {
@@ -61,6 +62,9 @@ impl Source for Monitor {
     }
 
     fn record_events(&self, classes: EventClasses) {
+        if self.is_closed() {
+            return;
+        }
         thread::record_classes(classes);
         // Calls in flight are abandoned: each poll of an epoch is recorded, or none is.
         if self.record_calls(classes.has(EventClass::Calls)) && switch::epoch().is_some() {
@@ -75,5 +79,13 @@ impl Source for Monitor {
 
     fn resume_task(&self, task: u64) -> Result<(), Refused> {
         self.resume(task)
+    }
+}
+
+#[cfg(test)]
+impl Monitor {
+    /// What the threads did since the last call, by a clock that the test sets.
+    pub(crate) fn polls_at(&self, clock: turbowish_recording::ClockReading) -> NewPolls {
+        lock(&self.thread.polls).read(clock)
     }
 }

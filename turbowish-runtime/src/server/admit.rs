@@ -3,14 +3,15 @@
 
 use std::io;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep};
 
+use super::classes::{Classes, HeldClasses};
 use super::quota::{Account, House};
 use super::status::{Code, Status};
 
@@ -53,6 +54,7 @@ impl Slots {
             crowded: before >= self.max,
             known: AtomicBool::new(false),
             account: Account::new(&self.house),
+            classes: OnceLock::new(),
         });
         let greeting = Some(Box::pin(tokio::time::sleep(GREETING_TIME)));
         let admitted = Admitted {
@@ -71,9 +73,16 @@ pub(super) struct Pass {
     crowded: bool,
     known: AtomicBool,
     account: Arc<Account>,
+    /// The classes of events that the connection asks for, as long as it lasts.
+    classes: OnceLock<HeldClasses>,
 }
 
 impl Pass {
+    /// What the connection asks for of these classes.
+    pub(super) fn classes(&self, all: &Arc<Classes>) -> &HeldClasses {
+        self.classes.get_or_init(|| all.join())
+    }
+
     /// Quota account of the connection.
     pub(super) fn account(&self) -> &Arc<Account> {
         &self.account

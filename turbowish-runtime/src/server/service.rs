@@ -12,6 +12,7 @@ use turbowish_wire::{Action, PROTOCOL, VERSION, proto};
 
 use super::admit::{Gate, Pass};
 use super::answer::{Answer, too_large};
+use super::classes::Classes;
 use super::making::{Asked, Making};
 use super::quota::Account;
 use super::recorder::Recorder;
@@ -31,6 +32,7 @@ pub(super) struct Service {
     /// Answers queries with long filters, so that no other query waits for those.
     slow_worker: Worker,
     recorder: Arc<Recorder>,
+    classes: Arc<Classes>,
     read_only: bool,
     max_rows: u32,
 }
@@ -62,6 +64,7 @@ impl Method {
 impl Service {
     pub(super) fn new(source: Arc<dyn Source>, config: &Config, recorder: Arc<Recorder>) -> Self {
         Self {
+            classes: Classes::new(Arc::clone(&source)),
             source,
             worker: Worker::default(),
             slow_worker: Worker::default(),
@@ -128,7 +131,7 @@ impl Service {
                 Ok(Answer::live(account, watch).await)
             }
             Method::Control => {
-                let reply = self.control(&frame)?;
+                let reply = self.control(&frame, &pass)?;
                 Ok(Answer::whole(account, framed(framing::frame(&reply))?))
             }
             Method::Past => {
@@ -155,23 +158,28 @@ impl Service {
         }
     }
 
-    fn control(&self, frame: &[u8]) -> Result<Controlled, Status> {
+    fn control(&self, frame: &[u8], pass: &Pass) -> Result<Controlled, Status> {
         let request: proto::ControlRequest = framing::message(frame).map_err(unreadable)?;
         if self.read_only {
             let text = format!("{} is read-only: consoles can only read", self.label());
             return Err(Status::new(Code::PermissionDenied, text));
         }
+        let mut recorded_before = None;
         match Action::try_from(request).map_err(malformed)? {
             Action::SetAccounting(to) => self.source.set_accounting(to),
             Action::PauseTask(order) => self.source.pause_task(&order).map_err(refused)?,
-            Action::RecordEvents(_) if !self.recorder.is_on() => {
+            Action::RecordEvents(_) | Action::HoldEvents(_) if !self.recorder.is_on() => {
                 return Err(refused(Refused::NoRecorder));
             }
-            Action::RecordEvents(classes) => self.source.record_events(classes),
+            Action::RecordEvents(classes) => recorded_before = Some(self.classes.set(classes)),
+            Action::HoldEvents(classes) => {
+                recorded_before = Some(pass.classes(&self.classes).ask(classes));
+            }
             Action::ResumeTask(task) => self.source.resume_task(task).map_err(refused)?,
         }
         Ok(Controlled {
             process: self.source.process(),
+            recorded_before,
         })
     }
 

@@ -1,5 +1,6 @@
 //! Server tests over a real socket and a real port, with a scripted source.
 
+mod classes;
 mod hostile;
 mod past;
 
@@ -14,6 +15,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use tokio::sync::oneshot;
+use turbowish_model::event::EventClasses;
 use turbowish_model::query::{Budget, Overrun, Query, QueryError, Rows, Selection};
 use turbowish_model::snapshot::{Accounting, Page, ProcRow, Process, Snapshot};
 use turbowish_wire::client::{ClientError, Connection, Target, list_in};
@@ -48,6 +50,9 @@ struct Told {
     stopped: Mutex<Vec<Overrun>>,
     news: Mutex<Vec<News>>,
     released: AtomicBool,
+    classes: Mutex<EventClasses>,
+    /// How often the classes have changed.
+    changes: AtomicUsize,
 }
 
 impl Told {
@@ -134,6 +139,15 @@ impl Source for Told {
 
     fn set_accounting(&self, accounting: Accounting) {
         *self.accounting.lock().unwrap() = accounting;
+    }
+
+    fn recorded(&self) -> EventClasses {
+        *self.classes.lock().unwrap()
+    }
+
+    fn record_events(&self, classes: EventClasses) {
+        *self.classes.lock().unwrap() = classes;
+        self.changes.fetch_add(1, Ordering::SeqCst);
     }
 
     fn pause_task(&self, order: &PauseTask) -> Result<(), Refused> {

@@ -5,9 +5,10 @@ use std::pin::{Pin, pin};
 use std::task::{Context, Waker};
 
 use turbowish_model::account::aggregate::Aggregate;
-use turbowish_model::collect::call_events::{ThreadCalls, in_order};
+use turbowish_model::collect::call_events::{CallItem, CallRun, RecordedCalls};
+use turbowish_model::collect::history::Totals;
+use turbowish_model::event::CallEvent;
 use turbowish_model::event::call_ring::CallRecord;
-use turbowish_model::event::{CallEvent, Event};
 use turbowish_testing::replay::{Outcome, Replay};
 
 use super::oracle::{read, same};
@@ -23,22 +24,29 @@ fn events(known: &ThreadCallLog) -> (Vec<CallRecord>, u64) {
 }
 
 /// What was recorded since the last call, in order. Nothing of it is lost.
-fn recorded() -> Vec<Event> {
-    let taken = thread::take_call_logs();
-    let threads = taken.iter().map(|known| {
-        let (events, lost) = events(known);
+fn recorded() -> Vec<CallItem> {
+    let ended = thread::take_call_ends();
+    let mut calls = RecordedCalls::default();
+    for known in thread::take_call_logs() {
+        let (events, lost) = events(&known);
         assert_eq!(lost, 0);
-        ThreadCalls::new(known.index.into(), events)
-    });
-    let mut all = Vec::new();
-    in_order(&mut threads.collect::<Vec<_>>(), |event| all.push(event));
-    all
+        let mut ended = ended.iter().filter(|end| end.epoch == known.epoch);
+        calls.add(CallRun {
+            thread: known.index.into(),
+            epoch: known.epoch,
+            first: Some(0),
+            ended: ended.next().map(|end| end.at),
+            events,
+            ..CallRun::default()
+        });
+    }
+    calls.into_iter().collect()
 }
 
-/// Replays events up to an instant.
-fn replay(events: &[Event], now: u64) -> Outcome {
+/// Replays what was recorded up to an instant.
+fn replay(items: &[CallItem], now: u64) -> Outcome {
     let mut replay = Replay::default();
-    events.iter().for_each(|event| replay.event(event));
+    items.iter().for_each(|item| replay.item(item));
     replay.finish(Some(now))
 }
 
@@ -68,9 +76,15 @@ fn waits(aggregate: &Aggregate, ids: &[u32]) -> Vec<[u64; 6]> {
 /// number of events.
 pub(super) fn compare(monitor: &Monitor) -> usize {
     let (totals, _) = monitor.totals();
+    let items = recorded();
+    same_sums(&totals, &items);
+    items.len()
+}
+
+/// Compares totals of the process with the replay of what was recorded up to then.
+fn same_sums(totals: &Totals, items: &[CallItem]) {
     let (live, now) = (&totals.aggregate, totals.at);
-    let events = recorded();
-    let outcome = replay(&events, now);
+    let outcome = replay(items, now);
     let ids: Vec<u32> = (0..live.procs.len() as u32).collect();
     // The replay numbers the procs as they come.
     let place = |id: &u32| outcome.procs.iter().position(|known| *known == Some(*id));
@@ -86,12 +100,11 @@ pub(super) fn compare(monitor: &Monitor) -> usize {
     // The process adds up the threads that have ended.
     let busy: [u64; 2] = [outcome.busy.values().sum(), totals.busy.values().sum()];
     assert_eq!(busy[0], busy[1]);
-    events.len()
 }
 
 /// A monitor that has armed accounting so that events of calls are recorded.
 fn recording() -> Monitor {
-    drop(thread::take_call_logs());
+    drop((thread::take_call_ends(), thread::take_call_logs()));
     let monitor = Monitor::new("replayed".to_owned());
     monitor.record_calls(true);
     monitor.arm();
@@ -266,32 +279,84 @@ fn each_event_counts() {
     assert!(events.len() > 30);
     let ids: Vec<u32> = (0..8).collect();
     // Events that cannot be are noticed as such.
-    let sums = |events: &[Event]| {
+    let sums = |events: &[CallItem]| {
         let outcome = replay(events, now);
         let (sums, is_possible) = (&outcome.aggregate, outcome.aggregate.anomalies == [0; 4]);
         is_possible.then(|| (read(sums, &ids, false), waits(sums, &ids)))
     };
     let whole = sums(&events);
     assert!(whole.is_some());
+    let is_arrival = |item: &CallItem| {
+        let CallItem::Event { event, .. } = item else {
+            return false;
+        };
+        matches!(event.call(), Some((_, CallEvent::Await { .. })))
+    };
     for nth in 0..events.len() {
         let mut others = events.clone();
         others.remove(nth);
         // One that leads to where the call stands anyway tells nothing new.
-        let is_arrival = matches!(events[nth].call(), Some((_, CallEvent::Await { .. })));
         assert!(
-            is_arrival || sums(&others) != whole,
+            is_arrival(&events[nth]) || sums(&others) != whole,
             "without {:?}",
             events[nth]
         );
     }
-    let is_arrival = |event: &Event| matches!(event.call(), Some((_, CallEvent::Await { .. })));
-    let none: Vec<Event> = events
+    let none: Vec<CallItem> = events
         .iter()
         .filter(|event| !is_arrival(event))
         .copied()
         .collect();
     assert_ne!(sums(&none), whole);
     monitor.disarm();
+}
+
+/// Where accounting was switched off and on, what was open is over: the sums of all epochs are
+/// those of the process, whatever was in flight.
+#[test]
+fn epochs_are_replayed_one_after_the_other() {
+    let _alone = alone();
+    let monitor = recording();
+    let mut calls: Vec<Pin<Box<dyn Future<Output = u32>>>> = Vec::new();
+    for nth in 0..12 {
+        calls.push(Box::pin(chain(nth % 4)));
+        calls.push(Box::pin(work(30)));
+        calls.retain_mut(|call| {
+            advance(3);
+            let polled = call.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+            polled.is_pending()
+        });
+        let mut around = pin!(switching(&monitor));
+        advance(2);
+        poll(around.as_mut());
+        advance(5);
+        // Some are dropped in an epoch after that of their creation.
+        calls.truncate(20);
+    }
+    let ends = |item: &&CallItem| matches!(item, CallItem::EpochEnd { .. });
+    let items = recorded();
+    assert_eq!(items.iter().filter(ends).count(), 12);
+    same_sums(&monitor.totals().0, &items);
+    // Without the ends, calls of before would be taken for live ones.
+    let blind: Vec<CallItem> = items.iter().filter(|item| !ends(item)).copied().collect();
+    let now = monitor.totals().0.at;
+    let [whole, blind] = [&items, &blind].map(|items| replay(items, now).aggregate);
+    assert_ne!(whole, blind);
+    monitor.disarm();
+}
+
+/// Switches accounting off and on within its poll.
+#[turbowish::instrument]
+async fn switching(monitor: &Monitor) {
+    advance(4);
+    let mut inner = pin!(work(2));
+    poll(inner.as_mut());
+    monitor.disarm();
+    advance(100);
+    monitor.arm();
+    advance(6);
+    poll(inner.as_mut());
+    pause().await;
 }
 
 /// A ring that is full loses the oldest events, and counts them; the rest is replayed.
@@ -315,8 +380,18 @@ fn what_is_overwritten_is_counted() {
     assert_eq!(events.len() as u64 + lost, ring.written());
     assert!(lost > 0 && events.len() as u64 + 1 >= ring.capacity());
     let mut replay = Replay::default();
-    let mut threads = [ThreadCalls::new(own.index.into(), events)];
-    in_order(&mut threads, |event| replay.event(&event));
+    let mut calls = RecordedCalls::default();
+    calls.add(CallRun {
+        thread: own.index.into(),
+        epoch: own.epoch,
+        first: Some(lost),
+        events,
+        ..CallRun::default()
+    });
+    let mut items = calls.into_iter().peekable();
+    let begin = items.peek().expect("it has some");
+    assert!(matches!(begin, CallItem::GapEnd { lost: gap, .. } if *gap == lost));
+    items.for_each(|item| replay.item(&item));
     let outcome = replay.finish(None);
     assert!(outcome.aggregate.procs.len() >= 2);
     monitor.disarm();

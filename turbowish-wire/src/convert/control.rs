@@ -4,6 +4,7 @@ use turbowish_model::event::EventClasses;
 use turbowish_model::snapshot::Accounting;
 
 use super::Malformed;
+use super::messages::Controlled;
 use super::mirror::Mirror as _;
 use crate::proto;
 
@@ -18,6 +19,8 @@ pub enum Action {
     ResumeTask(u64),
     /// Records these classes of events from now on, and no others.
     RecordEvents(EventClasses),
+    /// Records these classes, too, until the connection ends or asks for others.
+    HoldEvents(EventClasses),
 }
 
 /// Request to pause a task. A poll in progress ends first.
@@ -58,6 +61,7 @@ impl From<Action> for proto::ControlRequest {
             }),
             Action::ResumeTask(task) => Message::ResumeTask(task),
             Action::RecordEvents(classes) => Message::RecordEvents(classes.bits().into()),
+            Action::HoldEvents(classes) => Message::HoldEvents(classes.bits().into()),
         };
         Self {
             action: Some(action),
@@ -75,13 +79,29 @@ impl TryFrom<proto::ControlRequest> for Action {
             Message::SetAccounting(to) => Ok(Self::SetAccounting(Accounting::receive(to, field)?)),
             Message::PauseTask(order) => Ok(Self::PauseTask(order.try_into()?)),
             Message::ResumeTask(task) => Ok(Self::ResumeTask(task)),
-            Message::RecordEvents(bits) => {
-                let known = u8::try_from(bits).map(EventClasses::of_bits);
-                let known = known.ok().filter(|known| u32::from(known.bits()) == bits);
-                let unknown = Malformed::unknown(field, bits.cast_signed());
-                Ok(Self::RecordEvents(known.ok_or(unknown)?))
-            }
+            Message::RecordEvents(bits) => Ok(Self::RecordEvents(classes(bits, field)?)),
+            Message::HoldEvents(bits) => Ok(Self::HoldEvents(classes(bits, field)?)),
         }
+    }
+}
+
+/// The classes of a sum, all of which this version knows.
+fn classes(bits: u32, field: &'static str) -> Result<EventClasses, Malformed> {
+    let known = u8::try_from(bits).map(EventClasses::of_bits);
+    let known = known.ok().filter(|known| u32::from(known.bits()) == bits);
+    known.ok_or(Malformed::unknown(field, bits.cast_signed()))
+}
+
+impl TryFrom<proto::ControlReply> for Controlled {
+    type Error = Malformed;
+
+    fn try_from(reply: proto::ControlReply) -> Result<Self, Malformed> {
+        // Classes that only the process knows are none of this version.
+        let known = |bits: u32| EventClasses::of_bits(bits as u8);
+        Ok(Self {
+            process: reply.process.unwrap_or_default().try_into()?,
+            recorded_before: reply.recorded_before.map(known),
+        })
     }
 }
 

@@ -1,6 +1,7 @@
 //! The messages: each type of the model, the message that mirrors it, and their fields.
 
 use turbowish_model::account::resource::{Kind, Role};
+use turbowish_model::event::EventClasses;
 use turbowish_model::query::{Query, Rows};
 use turbowish_model::snapshot::alert::{
     BehindWait, Occurrence, Party, PartyKind, Point, Severity, Step,
@@ -130,11 +131,24 @@ impl Encode for Hello {
 pub struct Controlled {
     /// The process.
     pub process: Process,
+    /// After [`Action::RecordEvents`](crate::Action::RecordEvents): the classes that were set
+    /// before. After [`Action::HoldEvents`](crate::Action::HoldEvents): those that are recorded
+    /// without this connection. Older processes do not say it.
+    pub recorded_before: Option<EventClasses>,
 }
 
 impl Encode for Controlled {
     fn encode(&self, output: &mut Output) {
-        let Self { process } = self;
-        put!(output, ControlReply { process });
+        let process = &self.process;
+        let recorded_before = &self
+            .recorded_before
+            .map(|classes| u32::from(classes.bits()));
+        put!(
+            output,
+            ControlReply {
+                process
+                recorded_before
+            }
+        );
     }
 }

@@ -57,7 +57,7 @@ pub struct PastReply {
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ControlRequest {
     /// Exactly one.
-    #[prost(oneof = "control_request::Action", tags = "1, 2, 3, 4")]
+    #[prost(oneof = "control_request::Action", tags = "1, 2, 3, 4, 5")]
     pub action: ::core::option::Option<control_request::Action>,
 }
 /// Nested message and enum types in `ControlRequest`.
@@ -77,6 +77,9 @@ pub mod control_request {
         /// Record these classes of events from now on, and no others: the sum of 1 states, 2 polls, 4 waits, 8 the program's own, 16 calls.
         #[prost(uint32, tag = "4")]
         RecordEvents(u32),
+        /// Record these classes, too, until this connection ends or asks for others: the same sum. What other connections ask for goes on.
+        #[prost(uint32, tag = "5")]
+        HoldEvents(u32),
     }
 }
 /// A task is not to be polled; where it is polled now, not after that.
@@ -101,6 +104,9 @@ pub struct ControlReply {
     /// As it is now.
     #[prost(message, optional, tag = "1")]
     pub process: ::core::option::Option<Process>,
+    /// Of record_events: the classes that were set before. Of hold_events: those that are recorded without what this connection asks for.
+    #[prost(uint32, optional, tag = "2")]
+    pub recorded_before: ::core::option::Option<u32>,
 }
 /// A request for one snapshot.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -2393,7 +2399,7 @@ impl crate::weight::Weighed for ControlRequest {
 }
 impl ControlRequest {
     /// The numbers of the fields, by name.
-    pub const FIELDS: &'static [(&'static str, u32)] = &[("set_accounting", 1), ("pause_task", 2), ("resume_task", 3), ("record_events", 4)];
+    pub const FIELDS: &'static [(&'static str, u32)] = &[("set_accounting", 1), ("pause_task", 2), ("resume_task", 3), ("record_events", 4), ("hold_events", 5)];
 }
 impl crate::weight::Weighed for PauseTask {
     fn shape() -> &'static crate::weight::Shape {
@@ -2426,7 +2432,7 @@ impl crate::weight::Weighed for ControlReply {
 }
 impl ControlReply {
     /// The numbers of the fields, by name.
-    pub const FIELDS: &'static [(&'static str, u32)] = &[("process", 1)];
+    pub const FIELDS: &'static [(&'static str, u32)] = &[("process", 1), ("recorded_before", 2)];
 }
 impl crate::weight::Weighed for Query {
     fn shape() -> &'static crate::weight::Shape {

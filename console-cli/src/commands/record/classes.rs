@@ -11,9 +11,12 @@ use tokio::time::{Instant, sleep, sleep_until};
 use turbowish_model::event::{EventClass, EventClasses};
 use turbowish_model::query::Query;
 use turbowish_model::snapshot::units;
-use turbowish_recording::{ChunkHeader, ChunkKind, FILE_HEADER};
+use turbowish_recording::{
+    ChunkHeader, ChunkKind, EventBatch, EventEncoder, FILE_HEADER, HEADER_BYTES, ThreadEventKind,
+    encode,
+};
 use turbowish_wire::Action;
-use turbowish_wire::client::{Connection, Target};
+use turbowish_wire::client::{ClientError, Connection, Target};
 
 use super::{create, exists};
 use crate::args::RecordArgs;
@@ -23,6 +26,9 @@ use crate::source;
 
 /// A process copies what its threads have recorded within this time.
 const COPIED: Duration = Duration::from_millis(300);
+
+/// A process notices within this time that a connection is gone: see `server/connection.rs`.
+const NOTICED: Duration = Duration::from_secs(80);
 
 /// Time between two looks whether the process is still there.
 const LOOK: Duration = Duration::from_secs(1);
@@ -40,49 +46,143 @@ pub(super) async fn run(
         return Err(exists(out));
     }
     let connection = source::connect(target, source::PATIENCE).await?;
-    connection.control(Action::RecordEvents(classes)).await?;
     let process = source::label(connection.process());
-    let listed = match classes {
-        EventClasses::NONE => "nothing".to_owned(),
-        classes => classes.text(),
-    };
-    note(&format!("{process} records {listed} from now on"));
     let Some(out) = &args.out else {
+        let before = connection.controlled(Action::RecordEvents(classes)).await?;
+        let before = before.recorded_before.map(listed);
+        let before = before.map(|before| format!("; before, it recorded {before}"));
+        note(&format!(
+            "{process} records {} from now on{}",
+            listed(classes),
+            before.unwrap_or_default()
+        ));
         return Ok(());
     };
-    let written = keep(args, out, &connection, &mut signals, classes).await;
-    if let Ok((_, bytes)) = &written {
-        let bytes = units::bytes(*bytes);
-        note(&format!("{}: {bytes}, {listed}", out.display()));
+    let hold = Hold::begin(&connection, classes).await?;
+    note(&format!("{process} {}", hold.begun()));
+    let kept = keep(args, out, &connection, &mut signals, classes).await;
+    match &kept {
+        Ok(Kept { bytes, .. }) => {
+            let bytes = units::bytes(*bytes);
+            note(&format!("{}: {bytes}, {}", out.display(), listed(classes)));
+            note(&format!("{process} {}", hold.end(&connection).await));
+        }
+        // Nothing is left that records.
+        Err(NotKept::Ended) => {}
+        Err(NotKept::Failed(_)) => note(&format!("{process} {}", hold.end(&connection).await)),
     }
-    if !matches!(written, Err(Failure::Target(_))) {
-        // What it recorded before is not known here.
-        let pid = connection.process().pid;
-        note(&format!(
-            "{process} goes on recording {listed}; turbowish record {pid} --events CLASSES changes that"
-        ));
-    }
-    match written? {
-        (Some(signal), _) if signal != SignalKind::interrupt() => Err(Failure::signal(signal)),
-        _ => Ok(()),
+    match kept {
+        Ok(Kept { signal, .. }) => match signal {
+            Some(signal) if signal != SignalKind::interrupt() => Err(Failure::signal(signal)),
+            _ => Ok(()),
+        },
+        Err(NotKept::Ended) => Err(Failure::target(format!(
+            "{process} has ended, and what it kept with it; turbowish recover makes a file of what it has left"
+        ))),
+        Err(NotKept::Failed(failure)) => Err(failure),
     }
 }
 
-/// Writes the file when the time is over or a signal has come. Returns the signal, and the number
-/// of bytes. The file is created after the process has agreed: a refusal leaves none.
+/// What was written, and the signal that has ended it.
+struct Kept {
+    signal: Option<SignalKind>,
+    bytes: u64,
+}
+
+/// Why nothing was written, or only a part.
+enum NotKept {
+    /// The process has ended.
+    Ended,
+    Failed(Failure),
+}
+
+impl<F: Into<Failure>> From<F> for NotKept {
+    fn from(failure: F) -> Self {
+        Self::Failed(failure.into())
+    }
+}
+
+/// The classes that a process records for this command.
+struct Hold {
+    classes: EventClasses,
+    /// What it records anyway; `None` for a process that is too old to take the classes back when
+    /// the connection ends.
+    anyway: Option<EventClasses>,
+}
+
+impl Hold {
+    async fn begin(connection: &Connection, classes: EventClasses) -> Result<Self, Failure> {
+        let held = connection.controlled(Action::HoldEvents(classes)).await;
+        let anyway = match held {
+            Ok(reply) => Some(reply.recorded_before.unwrap_or_default()),
+            // It knows no such request.
+            Err(ClientError::BadQuery { .. }) => {
+                connection.control(Action::RecordEvents(classes)).await?;
+                None
+            }
+            Err(error) => return Err(error.into()),
+        };
+        Ok(Self { classes, anyway })
+    }
+
+    fn begun(&self) -> String {
+        let own = listed(self.classes);
+        match self.anyway {
+            Some(anyway) => format!(
+                "records {own} until this ends, and {} anyway",
+                listed(anyway)
+            ),
+            None => format!("records {own} from now on"),
+        }
+    }
+
+    /// Takes the classes back, and says what the process does afterwards.
+    async fn end(self, connection: &Connection) -> String {
+        let own = listed(self.classes);
+        if self.anyway.is_none() {
+            // What it recorded before is not known here.
+            let pid = connection.process().pid;
+            return format!(
+                "goes on recording {own}; turbowish record {pid} --events CLASSES changes that"
+            );
+        }
+        let none = Action::HoldEvents(EventClasses::NONE);
+        match connection.controlled(none).await {
+            Ok(reply) => {
+                let anyway = reply.recorded_before.unwrap_or_default();
+                format!("goes on recording {}", listed(anyway))
+            }
+            Err(_) => format!(
+                "cannot be asked any more; if it runs, it stops recording {own} for this command \
+                 when it notices that, within {} s",
+                NOTICED.as_secs()
+            ),
+        }
+    }
+}
+
+fn listed(classes: EventClasses) -> String {
+    match classes {
+        EventClasses::NONE => "nothing".to_owned(),
+        classes => classes.text(),
+    }
+}
+
+/// Writes the file when the time is over or a signal has come. The file is created after the
+/// process has agreed: a refusal leaves none.
 async fn keep(
     args: &RecordArgs,
     out: &Path,
     connection: &Connection,
     signals: &mut Signals,
     classes: EventClasses,
-) -> Result<(Option<SignalKind>, u64), Failure> {
+) -> Result<Kept, NotKept> {
     let file = create(out, args.force)?;
     let from = source::since(Some(Duration::ZERO));
-    let ended = wait(args, connection, signals).await?;
+    let signal = wait(args, connection, signals).await?;
     sleep(COPIED).await;
     let bytes = write(file, out, connection, from, classes).await?;
-    Ok((ended, bytes))
+    Ok(Kept { signal, bytes })
 }
 
 /// Waits until the time is over, or for a signal, which is returned.
@@ -90,7 +190,7 @@ async fn wait(
     args: &RecordArgs,
     connection: &Connection,
     signals: &mut Signals,
-) -> Result<Option<SignalKind>, Failure> {
+) -> Result<Option<SignalKind>, NotKept> {
     let until = args.during.map(|during| Instant::now() + during);
     let over = async {
         match until {
@@ -104,10 +204,7 @@ async fn wait(
         while let Some(state) = alive.next().await {
             state?;
         }
-        Err(Failure::target(format!(
-            "{} has ended, and what it kept with it; turbowish recover makes a file of what it has left",
-            source::label(connection.process())
-        )))
+        Err(NotKept::Ended)
     };
     tokio::select! {
         signal = signals.first() => Ok(Some(signal)),
@@ -148,20 +245,88 @@ fn of_classes(chunks: &[u8], classes: EventClasses) -> Vec<u8> {
     };
     let (mut wanted, mut rest) = (Vec::new(), chunks);
     while let Some((header, chunk, behind)) = ChunkHeader::split(rest) {
-        if has(header.kind) {
-            wanted.extend_from_slice(chunk);
-        }
         rest = behind;
+        if !has(header.kind) {
+            continue;
+        }
+        match (header.kind, events_of_classes(&header, chunk, classes)) {
+            (ChunkKind::Events, Some(events)) => wanted.extend(events),
+            _ => wanted.extend_from_slice(chunk),
+        }
     }
     wanted
 }
 
+/// The chunk with those of its events that are of these classes. `None` if it has no events that
+/// this version reads.
+fn events_of_classes(header: &ChunkHeader, chunk: &[u8], classes: EventClasses) -> Option<Vec<u8>> {
+    let batch = EventBatch::read(header.at_unix_ns, chunk.get(HEADER_BYTES..)?)?;
+    let mut encoder = EventEncoder::begin(header.at_unix_ns, batch.thread, batch.lost);
+    for event in &batch.events {
+        let class = match event.kind {
+            ThreadEventKind::User { .. } => EventClass::User,
+            _ => EventClass::Waits,
+        };
+        if classes.has(class) {
+            encoder.push(event);
+        }
+    }
+    encode(ChunkKind::Events, header.at_unix_ns, 0, &encoder.end())
+}
+
 #[cfg(test)]
 mod tests {
+    use turbowish_model::account::resource::Role;
     use turbowish_model::event::{EventClass, EventClasses};
-    use turbowish_recording::{ChunkKind, encode};
+    use turbowish_recording::{
+        ChunkKind, EventBatch, EventEncoder, HEADER_BYTES, ResourceSpan, ThreadEvent,
+        ThreadEventKind, encode,
+    };
 
     use super::of_classes;
+
+    fn user(at_unix_ns: u64) -> ThreadEvent {
+        ThreadEvent {
+            at_unix_ns,
+            task: 3,
+            kind: ThreadEventKind::User {
+                site: 1,
+                values: [0; 4],
+            },
+        }
+    }
+
+    fn hold(at_unix_ns: u64) -> ThreadEvent {
+        let span = ResourceSpan {
+            resource: 9,
+            duration_ns: 5,
+            role: Role::Lock,
+            amount: 1,
+        };
+        ThreadEvent {
+            kind: ThreadEventKind::Held(span),
+            ..user(at_unix_ns)
+        }
+    }
+
+    /// Waits and the program's own events are in one chunk.
+    #[test]
+    fn a_chunk_of_events_has_those_of_the_classes() {
+        let events = [user(10), hold(12), user(13)];
+        let mut encoder = EventEncoder::begin(7, 2, 4);
+        events.iter().for_each(|event| encoder.push(event));
+        let chunk = encode(ChunkKind::Events, 7, 0, &encoder.end()).expect("it is short");
+        let check = |text: &str, expected: &[ThreadEvent]| {
+            let classes = EventClasses::parse(text).expect("known words");
+            let got = of_classes(&chunk, classes);
+            let batch = EventBatch::read(7, &got[HEADER_BYTES..]).expect("events");
+            assert_eq!((batch.thread, batch.lost), (2, 4));
+            assert_eq!(batch.events, expected);
+        };
+        check("waits,user", &events);
+        check("user", &[events[0], events[2]]);
+        check("waits", &[events[1]]);
+    }
 
     #[test]
     fn a_file_has_the_classes_that_were_asked_for() {

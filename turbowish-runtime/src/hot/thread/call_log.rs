@@ -28,6 +28,16 @@ pub(super) struct CallLogs {
     from: AtomicU64,
     /// Those that the recorder has not taken yet.
     new: Mutex<Vec<ThreadCallLog>>,
+    /// The epochs that have ended, which the recorder has not taken yet.
+    ended: Mutex<Vec<EpochEnd>>,
+}
+
+/// An epoch in which events of calls were recorded has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct EpochEnd {
+    pub(crate) epoch: u32,
+    /// When, in ticks. An event that was under way then may be later.
+    pub(crate) at: u64,
 }
 
 /// The log of a thread in one epoch. It outlives both as long as somebody refers to it.
@@ -35,6 +45,7 @@ pub(super) struct CallLogs {
 pub(crate) struct ThreadCallLog {
     /// Number of the thread.
     pub(crate) index: u32,
+    pub(crate) epoch: u32,
     pub(crate) log: Arc<CallLog>,
 }
 
@@ -53,6 +64,7 @@ impl CallLogs {
             next: AtomicU64::new(1),
             from: AtomicU64::new(1),
             new: Mutex::new(Vec::new()),
+            ended: Mutex::new(Vec::new()),
         }
     }
 
@@ -71,6 +83,7 @@ impl CallLogs {
         }
         new.push(ThreadCallLog {
             index,
+            epoch,
             log: Arc::clone(&log),
         });
         Some(log)
@@ -142,6 +155,25 @@ pub(crate) fn is_numbered_now(number: u32) -> bool {
 /// Takes the logs of the threads that have begun one since the last call.
 pub(crate) fn take_call_logs() -> Vec<ThreadCallLog> {
     std::mem::take(&mut *lock(&THREADS.calls.new))
+}
+
+/// Records that an epoch has ended, if events of calls were recorded in it.
+pub(crate) fn end_calls(epoch: u32, at: u64) {
+    if switch::recorded(epoch).is_none() {
+        return;
+    }
+    let mut ended = lock(&THREADS.calls.ended);
+    if ended.len() >= super::FOLD_AT {
+        // Nobody takes them.
+        ended.remove(0);
+    }
+    ended.push(EpochEnd { epoch, at });
+}
+
+/// Takes the epochs that have ended since the last call. The logs that are taken after this have
+/// all events of theirs but those that were under way.
+pub(crate) fn take_call_ends() -> Vec<EpochEnd> {
+    std::mem::take(&mut *lock(&THREADS.calls.ended))
 }
 
 /// Lets so many numbers pass.

@@ -8,24 +8,22 @@ use turbowish_model::account::paths::Paths;
 use turbowish_model::account::time::Scale;
 use turbowish_model::event::EventClass;
 use turbowish_recording::{
-    CallEncoder, ChunkKind, ClockReading, EventEncoder, NameEncoder, PollEncoder, ResourceSpan,
-    ThreadEvent, ThreadEventKind,
+    ChunkKind, ClockReading, EventEncoder, NameEncoder, PollEncoder, ResourceSpan, ThreadEvent,
+    ThreadEventKind,
 };
 
-use crate::hot::thread::{self, ThreadCallLog, ThreadPolls};
+use super::calls::CallsReader;
+use crate::hot::thread::{self, ThreadPolls};
 use crate::hot::{clock, proc, task};
 use crate::metrics::{self, EventWords};
 use crate::on_event::{self, Heard, HeardEvent, RecordedKind};
-use crate::server::{NewPolls, ThreadChunk};
+use crate::server::{NewPolls, ThreadChunk, ThreadPart};
 
 /// How far the threads' polls and the tables of names were read.
 #[derive(Debug, Default)]
 pub(in crate::monitor) struct PollReader {
     threads: Vec<ThreadReader>,
-    calls: Vec<CallReader>,
-    /// Gives all of their events the same times, on whichever threads and whenever they are read:
-    /// their order is that of their times.
-    clock: Option<ClockReading>,
+    calls: CallsReader,
     /// Number of procs, paths, chains and places of events that were named.
     named: [usize; 4],
 }
@@ -44,8 +42,8 @@ struct ThreadReader {
 }
 
 impl PollReader {
-    /// Reads what is new.
-    pub(super) fn read(&mut self, scale: Scale) -> NewPolls {
+    /// Reads what is new. All of it gets its times by this one reading of the clock.
+    pub(in crate::monitor) fn read(&mut self, clock: ClockReading) -> NewPolls {
         let mut names = NameEncoder::default();
         self.begin(&mut names);
         let mut new = NewPolls::default();
@@ -53,8 +51,7 @@ impl PollReader {
         self.threads.retain_mut(|thread| {
             // Looked at first: what it wrote before is then all there is.
             let is_over = thread.polls.is_over();
-            // After the polls that are read: a poll does not end later than now.
-            let fill = thread.read(scale, is_over, &mut new.polls, heard.as_mut());
+            let fill = thread.read(clock, is_over, &mut new.polls, heard.as_mut());
             new.fill_percent = new.fill_percent.max(fill);
             if is_over {
                 thread.polls.give_back();
@@ -64,30 +61,13 @@ impl PollReader {
         if let Some(heard) = heard {
             on_event::pass(heard);
         }
-        self.read_calls(scale, &mut new);
-        new.clock = Some(now(scale));
+        let fill = self.calls.read(clock, &mut new.polls);
+        new.fill_percent = new.fill_percent.max(fill);
+        new.clock = Some(clock);
         // After the polls: all their numbers are defined by now.
         self.name(&mut names);
         new.names = names.end();
         new
-    }
-
-    /// Reads what is new of the events of calls.
-    fn read_calls(&mut self, scale: Scale, new: &mut NewPolls) {
-        let taken = thread::take_call_logs().into_iter();
-        self.calls.extend(taken.map(CallReader::new));
-        if self.calls.is_empty() {
-            self.clock = None;
-            return;
-        }
-        let clock = *self.clock.get_or_insert_with(|| now(scale));
-        self.calls.retain_mut(|calls| {
-            // Looked at first: what it wrote before is then all there is.
-            let is_over = calls.log.is_over();
-            let fill = calls.read(clock, &mut new.polls);
-            new.fill_percent = new.fill_percent.max(fill);
-            !is_over
-        });
     }
 
     /// Names of what is new.
@@ -148,30 +128,29 @@ impl ThreadReader {
     /// percent.
     fn read(
         &mut self,
-        scale: Scale,
+        clock: ClockReading,
         is_over: bool,
         into: &mut Vec<ThreadChunk>,
         mut heard: Option<&mut Vec<HeardEvent>>,
     ) -> u64 {
-        let polls = self.read_polls(scale, is_over, into, heard.as_deref_mut());
-        polls.max(self.read_events(scale, into, heard))
+        let polls = self.read_polls(clock, is_over, into, heard.as_deref_mut());
+        polls.max(self.read_events(clock, into, heard))
     }
 
     fn read_events(
         &mut self,
-        scale: Scale,
+        clock: ClockReading,
         into: &mut Vec<ThreadChunk>,
         mut heard: Option<&mut Vec<HeardEvent>>,
     ) -> u64 {
         let (records, fill) = self.events.read(&self.polls.events);
         if let Some(first) = records.first() {
-            let now = now(scale);
-            let at_unix_ns = now.unix_ns(first.at);
+            let at_unix_ns = clock.unix_ns(first.at);
             let lost = std::mem::take(&mut self.events.lost);
             let mut encoder = EventEncoder::begin(at_unix_ns, self.polls.index, lost);
             tell_lost(self.polls.index, at_unix_ns, lost, heard.as_deref_mut());
             for record in &records {
-                let event = thread_event(record, now);
+                let event = thread_event(record, clock);
                 encoder.push(&event);
                 if let Some(heard) = &mut heard {
                     heard.push(heard_event(self.polls.index, &event));
@@ -181,6 +160,11 @@ impl ThreadReader {
                 kind: ChunkKind::Events,
                 at_unix_ns,
                 body: encoder.end(),
+                has: Some(ThreadPart {
+                    thread: self.polls.index,
+                    next: self.events.next,
+                    count: records.len() as u64 + lost,
+                }),
             });
         }
         fill
@@ -188,7 +172,7 @@ impl ThreadReader {
 
     fn read_polls(
         &mut self,
-        scale: Scale,
+        clock: ClockReading,
         is_over: bool,
         into: &mut Vec<ThreadChunk>,
         mut heard: Option<&mut Vec<HeardEvent>>,
@@ -208,15 +192,14 @@ impl ThreadReader {
         let new = read.next - self.next;
         self.next = read.next;
         self.lost += read.lost;
-        let now = now(scale);
         if let Some(first) = records.first() {
-            let at_unix_ns = now.unix_ns(first.start()).max(self.until);
+            let at_unix_ns = clock.unix_ns(first.start()).max(self.until);
             let lost = std::mem::take(&mut self.lost);
             tell_lost(self.polls.index, at_unix_ns, lost, heard.as_deref_mut());
             let first = read.next - records.len() as u64;
             let mut encoder = PollEncoder::begin(at_unix_ns, self.polls.index, first, lost);
             for record in &records {
-                let poll = now.event(record);
+                let poll = clock.event(record);
                 encoder.push(&poll);
                 self.until = self.until.max(poll.end_unix_ns());
                 if let Some(heard) = &mut heard {
@@ -233,6 +216,11 @@ impl ThreadReader {
                 kind: ChunkKind::Polls,
                 at_unix_ns,
                 body: encoder.end(),
+                has: Some(ThreadPart {
+                    thread: self.polls.index,
+                    next: read.next,
+                    count: records.len() as u64 + lost,
+                }),
             });
         }
         new * 100 / ring.capacity()
@@ -241,18 +229,21 @@ impl ThreadReader {
 
 /// How far a ring was read.
 #[derive(Debug)]
-struct RingPosition {
+pub(super) struct RingPosition {
     /// Number of the next record.
-    next: u64,
+    pub(super) next: u64,
     /// Records that were lost since the last chunk.
-    lost: u64,
+    pub(super) lost: u64,
 }
 
 impl RingPosition {
-    const START: Self = Self { next: 0, lost: 0 };
+    pub(super) const START: Self = Self { next: 0, lost: 0 };
 
     /// Reads what is new in the ring. Returns it, and how full the ring was, in percent.
-    fn read<R: RingRecord<N>, const N: usize>(&mut self, ring: &RecordRing<R, N>) -> (Vec<R>, u64) {
+    pub(super) fn read<R: RingRecord<N>, const N: usize>(
+        &mut self,
+        ring: &RecordRing<R, N>,
+    ) -> (Vec<R>, u64) {
         let mut records = Vec::new();
         if ring.written() == self.next {
             return (records, 0);
@@ -262,42 +253,6 @@ impl RingPosition {
         self.next = next;
         self.lost += lost;
         (records, new * 100 / ring.capacity().max(1))
-    }
-}
-
-/// How far a log of events of calls was read.
-#[derive(Debug)]
-struct CallReader {
-    log: ThreadCallLog,
-    position: RingPosition,
-}
-
-impl CallReader {
-    const fn new(log: ThreadCallLog) -> Self {
-        Self {
-            log,
-            position: RingPosition::START,
-        }
-    }
-
-    /// Reads what is new. Returns how full the ring was, in percent.
-    fn read(&mut self, clock: ClockReading, into: &mut Vec<ThreadChunk>) -> u64 {
-        // Not a further reference, which would say that the thread goes on.
-        let (mut records, fill) = self.position.read(&self.log.log.ring);
-        for record in &mut records {
-            record.at = clock.unix_ns(record.at);
-        }
-        if let Some(first) = records.first() {
-            let lost = std::mem::take(&mut self.position.lost);
-            let mut encoder = CallEncoder::begin(first.at, self.log.index, lost);
-            records.iter().for_each(|record| encoder.push(record));
-            into.push(ThreadChunk {
-                kind: ChunkKind::Calls,
-                at_unix_ns: first.at,
-                body: encoder.end(),
-            });
-        }
-        fill
     }
 }
 
@@ -331,15 +286,15 @@ fn heard_event(thread: u32, event: &ThreadEvent) -> HeardEvent {
     }
 }
 
-fn thread_event(event: &EventRecord, now: ClockReading) -> ThreadEvent {
+fn thread_event(event: &EventRecord, clock: ClockReading) -> ThreadEvent {
     let span = |of: ResourceUse| ResourceSpan {
         resource: of.resource,
-        duration_ns: now.scale.ns(of.ticks),
+        duration_ns: clock.scale.ns(of.ticks),
         role: of.role,
         amount: of.amount,
     };
     ThreadEvent {
-        at_unix_ns: now.unix_ns(event.at),
+        at_unix_ns: clock.unix_ns(event.at),
         task: event.task,
         kind: match event.fact {
             EventFact::Waited { of, served: true } => ThreadEventKind::Waited(span(of)),

@@ -5,14 +5,18 @@
 //! one has no snapshot of its own, unless it is more severe. Where there is no room, the oldest of
 //! the least severe ones give way to the newest, unless that one is less severe. A snapshot takes
 //! half of the room at most: its states come first, then its polls, and of both those that are
-//! nearest to the alert.
+//! nearest to the alert. What has no room is counted where readers look for losses.
 
 use bytes::Bytes;
 use turbowish_model::snapshot::alert::Severity;
+use turbowish_recording::HEADER_BYTES;
 
 use super::ring::{Kept, OVERHEAD};
 
 const SECOND: u64 = 1_000_000_000;
+
+/// Bytes of a chunk that says what is left out, at most.
+const LOSS_BYTES: usize = HEADER_BYTES + 32 + OVERHEAD;
 
 /// What belongs to an alert, in nanoseconds.
 const BEFORE: u64 = 10 * SECOND;
@@ -98,8 +102,8 @@ impl AlertSnapshots {
         let stay: usize = stay.map(|taken| taken.bytes).sum();
         let most = self.budget.saturating_sub(stay).min(self.budget / 2);
         let mut room = most;
-        let states = nearest(states, at_unix_ns, &mut room);
-        let polls = nearest(polls, at_unix_ns, &mut room);
+        let states = nearest_states(states, at_unix_ns, &mut room);
+        let polls = nearest_polls(polls, at_unix_ns, &mut room);
         if states.is_empty() {
             return;
         }
@@ -164,18 +168,50 @@ impl AlertSnapshots {
     }
 }
 
-/// The chunks that are nearest to an instant and have room, in their order.
-fn nearest(mut chunks: Vec<Kept>, at_unix_ns: u64, room: &mut usize) -> Vec<Kept> {
+/// The states that are nearest to an instant and have room, in their order. The first one says how
+/// many are left out before it.
+fn nearest_states(states: Vec<Kept>, at_unix_ns: u64, room: &mut usize) -> Vec<Kept> {
+    let (mut states, left_out) = nearest(states, at_unix_ns, room);
+    if let Some(first) = states.iter_mut().find(|kept| kept.is_state) {
+        let before = |kept: &&Kept| kept.is_state && kept.number < first.number;
+        match left_out.iter().filter(before).count() {
+            0 => {}
+            lost => *first = first.clone().after_lost(lost),
+        }
+    }
+    states
+}
+
+/// The chunks of polls and events that are nearest to an instant and have room, in their order. In
+/// the places of the others there are some that count what is left out.
+fn nearest_polls(polls: Vec<Kept>, at_unix_ns: u64, room: &mut usize) -> Vec<Kept> {
+    let all: usize = polls.iter().map(Kept::bytes).sum();
+    let counted = polls.iter().filter(|kept| kept.has.is_some()).count();
+    let for_losses = match all <= *room {
+        true => 0,
+        false => (counted * LOSS_BYTES).min(*room),
+    };
+    *room -= for_losses;
+    let (mut polls, left_out) = nearest(polls, at_unix_ns, room);
+    *room += for_losses;
+    let losses = left_out.iter().filter_map(Kept::loss).collect();
+    polls.extend(nearest(losses, at_unix_ns, room).0);
+    polls.sort_by_key(|kept| kept.number);
+    polls
+}
+
+/// The chunks that are nearest to an instant and have room, in their order, and the others.
+fn nearest(mut chunks: Vec<Kept>, at_unix_ns: u64, room: &mut usize) -> (Vec<Kept>, Vec<Kept>) {
     chunks.sort_by_key(|kept| kept.at_unix_ns.abs_diff(at_unix_ns));
     let fit = chunks.iter().position(|kept| {
-        let rest = room.checked_sub(kept.chunk.len() + OVERHEAD);
+        let rest = room.checked_sub(kept.bytes());
         *room = rest.unwrap_or(*room);
         rest.is_none()
     });
-    chunks.truncate(fit.unwrap_or(chunks.len()));
+    let left_out = chunks.split_off(fit.unwrap_or(chunks.len()));
     chunks.shrink_to_fit();
     chunks.sort_by_key(|kept| kept.number);
-    chunks
+    (chunks, left_out)
 }
 
 impl AlertSnapshot {
@@ -189,6 +225,11 @@ mod tests {
     use bytes::Bytes;
     use turbowish_model::snapshot::alert::Severity::{self, Alert, Note, Warning};
 
+    use turbowish_recording::{
+        ChunkHeader, ChunkKind, EventBatch, HEADER_BYTES, PollBatch, encode,
+    };
+
+    use super::super::super::ThreadPart;
     use super::{AlertSnapshots, Kept, OVERHEAD, SECOND};
 
     fn kept(number: u64, bytes: usize) -> Kept {
@@ -197,6 +238,7 @@ mod tests {
             is_state: true,
             at_unix_ns: number * SECOND,
             chunk: Bytes::from(vec![number as u8; bytes]),
+            has: None,
         }
     }
 
@@ -303,5 +345,91 @@ mod tests {
         snapshots.take(chunks(99..100), chunks(99..100));
         let all = [vec![77, 78, 79, 80, 81, 82, 99], vec![99]];
         assert_eq!(numbers(&snapshots), all);
+    }
+
+    /// A chunk of 20 polls of thread 5, or of 3 events and 4 lost ones.
+    fn part(number: u64, kind: ChunkKind) -> Kept {
+        let at = number * SECOND;
+        let count = if kind == ChunkKind::Polls { 20 } else { 7 };
+        let chunk = encode(kind, at, 0, &[0; 1_000]).expect("it is short");
+        let has = ThreadPart {
+            thread: 5,
+            next: number * count,
+            count,
+        };
+        Kept {
+            chunk: chunk.into(),
+            has: Some((kind, has)),
+            is_state: false,
+            ..kept(number, 0)
+        }
+    }
+
+    /// What is left out is lost, chunk by chunk: those that are in the ring still are not sent.
+    #[test]
+    fn what_has_no_room_is_counted() {
+        let mut snapshots = AlertSnapshots::new(2 * 10_000);
+        snapshots.raise(50 * SECOND, Warning);
+        let parts = (40..53).flat_map(|at| {
+            let kinds = [ChunkKind::Polls, ChunkKind::Events];
+            kinds.map(|kind| Kept {
+                number: 2 * at + u64::from(kind == ChunkKind::Events),
+                ..part(at, kind)
+            })
+        });
+        snapshots.take(vec![kept(50, 100)], parts.collect());
+        let read = |oldest: u64| {
+            let [_, places] = snapshots.between((0, 0), [None, Some(oldest)]);
+            let (mut whole, mut polls, mut events) = (0, 0, 0);
+            for place in places {
+                let chunk = snapshots.chunk(place).expect("it is there");
+                let (header, ..) = ChunkHeader::split(&chunk).expect("a chunk");
+                let body = &chunk[HEADER_BYTES..];
+                if body.len() == 1_000 {
+                    whole += 1;
+                } else if header.kind == ChunkKind::Polls {
+                    let batch = PollBatch::read(header.at_unix_ns, body).expect("polls");
+                    assert!(batch.polls.is_empty() && batch.thread == 5);
+                    assert_eq!(batch.first, header.at_unix_ns / SECOND * 20);
+                    polls += batch.lost;
+                } else {
+                    let batch = EventBatch::read(header.at_unix_ns, body).expect("events");
+                    assert!(batch.events.is_empty() && batch.thread == 5);
+                    events += batch.lost;
+                }
+            }
+            (whole, polls, events)
+        };
+        let (whole, polls, events) = read(u64::MAX);
+        let left_out = 26 - whole;
+        assert!((2..10).contains(&whole), "{whole}");
+        assert_eq!(
+            (polls / 20 + events / 7, polls % 20, events % 7),
+            (left_out, 0, 0)
+        );
+        // Those of the first three seconds have given way elsewhere, too.
+        assert_eq!(read(2 * 43), (0, 3 * 20, 3 * 7));
+        assert!(snapshots.bytes() <= 10_000);
+    }
+
+    #[test]
+    fn the_first_state_says_how_many_are_left_out_before_it() {
+        let state = |number: u64| Kept {
+            chunk: encode(ChunkKind::State, number * SECOND, 1, &[7; 1_000])
+                .expect("it is short")
+                .into(),
+            ..kept(number, 0)
+        };
+        let mut snapshots = AlertSnapshots::new(2 * 5_000);
+        snapshots.raise(50 * SECOND, Warning);
+        snapshots.take((40..53).map(state).collect(), Vec::new());
+        let [places, _] = snapshots.between((0, 0), [None; 2]);
+        let lost = |place: &_| {
+            let chunk = snapshots.chunk(*place).expect("it is there");
+            let (header, ..) = ChunkHeader::split(&chunk).expect("a chunk");
+            (header.at_unix_ns / SECOND, header.lost)
+        };
+        let lost: Vec<_> = places.iter().map(lost).collect();
+        assert_eq!(lost, [(48, 1 + 8), (49, 1), (50, 1), (51, 1)]);
     }
 }

@@ -104,13 +104,14 @@ impl Recorder {
             kind,
             at_unix_ns,
             body,
+            has,
         } in polls
         {
             let Some(polls) = chunk(kind, at_unix_ns, 0, &body) else {
                 continue;
             };
             // Where it has no room, it is as if it had given way at once, and all before it.
-            lock(&self.polls.ring).push(kind, at_unix_ns, polls.clone());
+            lock(&self.polls.ring).push_part(kind, at_unix_ns, polls.clone(), has);
             lock(&self.file).append(&polls);
         }
         if let Some(rings) = &self.rings

@@ -4,7 +4,12 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use bytes::Bytes;
-use turbowish_recording::{ChunkKind, HEADER_BYTES, LARGEST_BODY, MOST_RINGS, encode};
+use turbowish_recording::{
+    ChunkHeader, ChunkKind, EventEncoder, HEADER_BYTES, LARGEST_BODY, MOST_RINGS, PollEncoder,
+    encode,
+};
+
+use super::super::ThreadPart;
 
 /// Memory of a chunk beside its bytes, at most: its place here, and what its parts share.
 pub(super) const OVERHEAD: usize = 128;
@@ -37,6 +42,52 @@ pub(super) struct Kept {
     pub(super) is_state: bool,
     pub(super) at_unix_ns: u64,
     pub(super) chunk: Bytes,
+    /// How much it has, if it has polls or events.
+    pub(super) has: Option<(ChunkKind, ThreadPart)>,
+}
+
+impl Kept {
+    /// Bytes that it takes.
+    pub(super) fn bytes(&self) -> usize {
+        self.chunk.len() + OVERHEAD
+    }
+
+    /// In the place of this chunk, one that says that what it has is lost. `None` if a reader sees
+    /// that by itself.
+    pub(super) fn loss(&self) -> Option<Self> {
+        let at = self.at_unix_ns;
+        let (
+            kind,
+            ThreadPart {
+                thread,
+                next,
+                count,
+            },
+        ) = self.has?;
+        let body = match kind {
+            ChunkKind::Polls => PollEncoder::begin(at, thread, next, count).end(),
+            ChunkKind::Events => EventEncoder::begin(at, thread, count).end(),
+            _ => return None,
+        };
+        Some(Self {
+            chunk: chunk(kind, at, 0, &body)?,
+            ..self.clone()
+        })
+    }
+
+    /// The same state, with so many before it that are not there.
+    pub(super) fn after_lost(self, states: usize) -> Self {
+        let Some((mut header, ..)) = ChunkHeader::split(&self.chunk) else {
+            return self;
+        };
+        let states = u32::try_from(states).unwrap_or(u32::MAX);
+        header.lost = header.lost.saturating_add(states);
+        let chunk = [&header.bytes()[..], &self.chunk[HEADER_BYTES..]].concat();
+        Self {
+            chunk: chunk.into(),
+            ..self
+        }
+    }
 }
 
 impl Ring {
@@ -65,6 +116,17 @@ impl Ring {
 
     /// Adds a chunk that is no larger than [`Self::largest_body`] allows.
     pub(super) fn push(&mut self, kind: ChunkKind, at_unix_ns: u64, chunk: Bytes) {
+        self.push_part(kind, at_unix_ns, chunk, None);
+    }
+
+    /// The same, of what a thread did.
+    pub(super) fn push_part(
+        &mut self,
+        kind: ChunkKind,
+        at_unix_ns: u64,
+        chunk: Bytes,
+        has: Option<ThreadPart>,
+    ) {
         let bytes = chunk.len() + OVERHEAD;
         if !self.make_room(bytes) {
             return;
@@ -76,6 +138,7 @@ impl Ring {
             is_state: kind == ChunkKind::State,
             at_unix_ns,
             chunk,
+            has: has.map(|has| (kind, has)),
         });
     }
 

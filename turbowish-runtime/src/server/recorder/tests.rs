@@ -178,6 +178,7 @@ impl Stage {
             kind: ChunkKind::Polls,
             at_unix_ns: self.source.clock.fetch_add(1, Ordering::SeqCst),
             body: vec![0; bytes],
+            has: None,
         };
         *self.source.polls.lock().unwrap() = NewPolls {
             names: names.to_vec(),

@@ -13,7 +13,7 @@ use super::super::{News, RecordConfig};
 use super::{PATIENCE, Running, ask_and_stop, connect, procs};
 
 /// A server that records from the start, and an address for it.
-async fn recording(budget: usize, change: impl FnOnce(&mut super::Config)) -> Running {
+pub(super) async fn recording(budget: usize, change: impl FnOnce(&mut super::Config)) -> Running {
     let server = Running::start(|config| {
         config.record = Some(RecordConfig {
             // Half of it is for polls.
