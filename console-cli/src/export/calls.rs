@@ -1,5 +1,4 @@
-//! Polls of calls, one inside the other, from the events of the class `calls`. They come in the
-//! order of each thread; of a thread, one chunk and its open polls are in memory.
+//! Polls of calls, one inside the other, from the events of the class `calls`.
 
 mod open;
 mod stream;

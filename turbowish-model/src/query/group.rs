@@ -93,12 +93,7 @@ impl<T: Clone> Groups<T> {
 
     /// Adds a task with the parts of its row that groupings read. `is_before` tells whether a task
     /// comes before another one in the order of the table.
-    pub(super) fn add(
-        &mut self,
-        task: &T,
-        mut row: TaskRow,
-        is_before: &dyn Fn(&T, &T) -> bool,
-    ) {
+    pub(super) fn add(&mut self, task: &T, mut row: TaskRow, is_before: &dyn Fn(&T, &T) -> bool) {
         let key = (self.grouping.key)(&row);
         let pause = row.pause.take().map(|pause| (task.clone(), pause));
         let waker = row.waker.is_some().then(|| task.clone());

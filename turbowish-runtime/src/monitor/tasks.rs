@@ -342,7 +342,11 @@ impl<N: Names> Rows<'_, N> {
     /// The operating system's ID of the thread that polls a task.
     fn os_thread(&self, one: &LiveTask) -> Option<u64> {
         let index = one.reading.thread?;
-        let thread = self.live.threads.iter().find(|thread| thread.index == index);
+        let thread = self
+            .live
+            .threads
+            .iter()
+            .find(|thread| thread.index == index);
         thread?.os_id
     }
 

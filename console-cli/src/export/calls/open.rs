@@ -4,7 +4,6 @@ use std::collections::HashMap;
 
 use turbowish_model::account::call::PollEnd;
 use turbowish_model::event::CallEvent;
-use turbowish_model::event::call_ring::CallRecord;
 use turbowish_recording::CallName;
 
 use super::super::ExportRange;
@@ -18,10 +17,10 @@ const STANDING: usize = 1 << 20;
 
 /// The await points at which calls stand between their polls, by the numbers of the calls.
 #[derive(Debug, Default)]
-pub(super) struct StandingCalls(HashMap<u32, CallName>);
+pub(super) struct StandingCalls(HashMap<u64, CallName>);
 
 impl StandingCalls {
-    fn stands(&mut self, call: u32, at: CallName) {
+    fn stands(&mut self, call: u64, at: CallName) {
         if self.0.len() < STANDING || self.0.contains_key(&call) {
             self.0.insert(call, at);
         } else {
@@ -39,7 +38,7 @@ impl StandingCalls {
 /// A poll that has not ended.
 #[derive(Debug)]
 struct OpenPoll {
-    call: u32,
+    call: u64,
     proc: u32,
     begin: u64,
     /// Whether its begin was told.
@@ -75,18 +74,17 @@ impl OpenPolls {
         self.polls.is_empty()
     }
 
-    /// Takes the next event of the thread. Edges within the range go to `told`.
+    /// Takes the next event of the thread, at `at`. Edges within the range go to `told`.
     pub(super) fn event(
         &mut self,
-        event: &CallRecord,
+        (at, call, event): (u64, u64, CallEvent),
         standing: &mut StandingCalls,
         range: ExportRange,
         told: &mut Vec<CallEdge>,
     ) {
-        self.until = self.until.max(event.at);
-        let call = event.number;
+        self.until = self.until.max(at);
         self.tell_begins(range, told);
-        match event.event {
+        match event {
             CallEvent::Create { .. } => {
                 standing.0.remove(&call);
             }
@@ -104,7 +102,7 @@ impl OpenPolls {
         self.tell_begins(range, told);
     }
 
-    fn begin(&mut self, call: u32, proc: u32) {
+    fn begin(&mut self, call: u64, proc: u32) {
         if self.polls.len() == DEEPEST {
             self.hidden += 1;
             if let Some(last) = self.polls.last_mut() {
@@ -150,7 +148,7 @@ impl OpenPolls {
 
     fn end(
         &mut self,
-        call: u32,
+        call: u64,
         end: PollEnd,
         standing: &mut StandingCalls,
         told: &mut Vec<CallEdge>,
@@ -190,8 +188,7 @@ impl OpenPolls {
         self.close(told);
     }
 
-    /// Ends all where nothing more is known.
-    pub(super) fn close(&mut self, told: &mut Vec<CallEdge>) {
+    fn close(&mut self, told: &mut Vec<CallEdge>) {
         self.hidden = 0;
         while !self.polls.is_empty() {
             self.pop(None, None, told);

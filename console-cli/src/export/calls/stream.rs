@@ -1,28 +1,19 @@
 //! The events of all threads, in the order of their times.
 
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::BTreeMap;
 use std::io::{self, Read, Seek};
-use std::vec;
 
-use turbowish_model::event::call_ring::CallRecord;
-use turbowish_recording::{Reader, RecordingError};
+use turbowish_model::collect::call_events::CallItem;
+use turbowish_model::event::CallEvent;
+use turbowish_recording::Reader;
 
 use super::super::{ExportError, ExportRange};
 use super::open::{OpenPolls, StandingCalls};
 use super::{CallEdge, CallEdgeKind, CallTotals};
 
 /// An event may be this much before the last one of its thread: each chunk has a reading of the
-/// clock of its own. What is earlier than that is of another recording, or of another clock.
+/// clock of its own. What is earlier than that was recorded after the clock was set back.
 const SLACK_NS: u64 = 1_000_000;
-
-/// A chunk of events of calls.
-#[derive(Clone, Copy, Debug)]
-struct CallChunk {
-    nth: usize,
-    /// Chunks before it that cannot be read: any thread may have been theirs.
-    faults: u64,
-}
 
 /// Passes the edges of a range to `take`. Polls that reach into it are whole, but for polls in them
 /// that end before it.
@@ -31,165 +22,133 @@ pub(crate) fn each_edge<R: Read + Seek>(
     range: ExportRange,
     mut take: impl FnMut(CallEdge) -> Result<(), ExportError>,
 ) -> Result<CallTotals, ExportError> {
-    let mut totals = CallTotals::default();
-    let threads = survey(reader, range, &mut totals)?;
-    let mut standing = StandingCalls::default();
+    let (calls, faults) = reader.recorded_calls()?;
+    let mut edges = EdgeStream {
+        range,
+        threads: BTreeMap::new(),
+        standing: StandingCalls::default(),
+        told: Vec::new(),
+        totals: CallTotals {
+            faults,
+            ..CallTotals::default()
+        },
+    };
     let mut nesting = Nesting::default();
-    let mut told = Vec::new();
-    let mut heads = BinaryHeap::new();
-    let mut cursors = Vec::new();
-    for (thread, chunks) in threads {
-        let mut cursor = CallCursor::new(thread, chunks, range);
-        cursor.load(reader, &mut standing, &mut totals, &mut told)?;
-        heads.extend(cursor.head(cursors.len()));
-        cursors.push(cursor);
-    }
-    while let Some(Reverse((_, nth))) = heads.pop() {
-        let cursor: &mut CallCursor = &mut cursors[nth];
-        cursor.step(&mut standing, &mut totals, &mut told);
-        cursor.load(reader, &mut standing, &mut totals, &mut told)?;
-        heads.extend(cursor.head(nth));
-        for edge in told.drain(..) {
+    let items = calls.into_iter().map(Some);
+    // After the last item, what is open is told to end.
+    for item in items.chain([None]) {
+        match item {
+            Some(item) => edges.item(&item),
+            None => edges.close(),
+        }
+        for edge in edges.told.drain(..) {
             nesting.check(&edge)?;
-            totals.polls += u64::from(matches!(edge.kind, CallEdgeKind::Begin { .. }));
+            edges.totals.polls += u64::from(matches!(edge.kind, CallEdgeKind::Begin { .. }));
             take(edge)?;
         }
     }
-    Ok(totals)
+    Ok(edges.totals)
 }
 
-/// The chunks of each thread that may reach into a range.
-fn survey<R: Read + Seek>(
-    reader: &mut Reader<R>,
+/// What is known of all threads.
+struct EdgeStream {
     range: ExportRange,
-    totals: &mut CallTotals,
-) -> Result<BTreeMap<u32, Vec<CallChunk>>, RecordingError> {
-    let mut threads: BTreeMap<u32, Vec<CallChunk>> = BTreeMap::new();
-    let times = reader.calls().iter().map(|chunk| chunk.at_unix_ns);
-    for nth in range.chunks(times) {
-        match reader.call_batch(nth) {
-            Ok(batch) => threads.entry(batch.thread).or_default().push(CallChunk {
-                nth,
-                faults: totals.faults,
-            }),
-            Err(RecordingError::Body { .. }) => totals.faults += 1,
-            Err(other) => return Err(other),
-        }
-    }
-    Ok(threads)
+    threads: BTreeMap<u32, CallThread>,
+    standing: StandingCalls,
+    /// Edges that were not taken yet.
+    told: Vec<CallEdge>,
+    totals: CallTotals,
 }
 
-/// How far a thread is.
-struct CallCursor {
+struct CallThread {
     open: OpenPolls,
-    thread: u32,
-    range: ExportRange,
-    chunks: vec::IntoIter<CallChunk>,
-    events: vec::IntoIter<CallRecord>,
-    next: Option<CallRecord>,
-    faults: u64,
+    /// Events that are missing before the next one.
+    lost: u64,
 }
 
-impl CallCursor {
-    fn new(thread: u32, chunks: Vec<CallChunk>, range: ExportRange) -> Self {
-        Self {
-            open: OpenPolls::new(thread, 0),
-            thread,
-            range,
-            faults: chunks.first().map_or(0, |chunk| chunk.faults),
-            chunks: chunks.into_iter(),
-            events: Vec::new().into_iter(),
-            next: None,
+impl EdgeStream {
+    fn thread(&mut self, number: u64) -> Option<(u32, &mut CallThread)> {
+        let number = u32::try_from(number).ok()?;
+        let thread = self.threads.entry(number).or_insert_with(|| CallThread {
+            open: OpenPolls::new(number, 0),
+            lost: 0,
+        });
+        Some((number, thread))
+    }
+
+    fn item(&mut self, item: &CallItem) {
+        match *item {
+            CallItem::Event { event, at } => {
+                if let Some((call, kind)) = event.call() {
+                    self.event(event.thread, at, call, kind);
+                }
+            }
+            CallItem::GapBegin { thread, .. } => self.gap(thread, 0),
+            CallItem::GapEnd { thread, lost, .. } => self.gap(thread, lost),
+            // The numbers of calls begin anew.
+            CallItem::EpochEnd { .. } => self.close(),
         }
     }
 
-    fn head(&self, nth: usize) -> Option<Reverse<(u64, usize)>> {
-        Some(Reverse((self.next.as_ref()?.at, nth)))
-    }
-
-    /// Finds the next event. At the end, what is open is told to end.
-    fn load<R: Read + Seek>(
-        &mut self,
-        reader: &mut Reader<R>,
-        standing: &mut StandingCalls,
-        totals: &mut CallTotals,
-        told: &mut Vec<CallEdge>,
-    ) -> Result<(), RecordingError> {
-        if self.open.until > self.range.to && self.open.is_empty() {
-            self.next = None;
-            return Ok(());
+    fn event(&mut self, thread: u64, at: u64, call: u64, kind: CallEvent) {
+        let range = self.range;
+        let Some((number, thread)) = self.thread(thread) else {
+            return;
+        };
+        let lost = std::mem::take(&mut thread.lost);
+        if lost > 0 {
+            self.lose(number, lost, at);
         }
-        loop {
-            self.next = self.events.next();
-            if self.next.is_some() {
-                return Ok(());
-            }
-            let Some(chunk) = self.chunks.next() else {
-                self.open.close(told);
-                return Ok(());
-            };
-            // It could be read before: otherwise the file has changed.
-            let batch = reader.call_batch(chunk.nth)?;
-            if chunk.faults > self.faults {
-                self.faults = chunk.faults;
-                self.open.break_off(standing, told);
-            }
-            let first = batch.events.first().map(|event| event.at);
-            if let (1.., Some(to)) = (batch.lost, first) {
-                self.lose(batch.lost, to, standing, totals, told);
-            }
-            self.events = batch.events.into_iter();
+        let Some(CallThread { open, .. }) = self.threads.get_mut(&number) else {
+            return;
+        };
+        if at.saturating_add(SLACK_NS) < open.until {
+            self.totals.overlaps += 1;
+            open.break_off(&mut self.standing, &mut self.told);
+        } else if at > range.to && open.is_empty() {
+            open.until = at;
+        } else {
+            open.event((at, call, kind), &mut self.standing, range, &mut self.told);
         }
     }
 
-    /// Events are lost before the next one.
-    fn lose(
-        &mut self,
-        events: u64,
-        to: u64,
-        standing: &mut StandingCalls,
-        totals: &mut CallTotals,
-        told: &mut Vec<CallEdge>,
-    ) {
-        self.open.break_off(standing, told);
+    /// Events of a thread are missing.
+    fn gap(&mut self, thread: u64, lost: u64) {
+        if let Some((number, thread)) = self.thread(thread) {
+            thread.lost = thread.lost.saturating_add(lost);
+            if let Some(thread) = self.threads.get_mut(&number) {
+                thread.open.break_off(&mut self.standing, &mut self.told);
+            }
+        }
+    }
+
+    /// Tells of events that are missing until `to`.
+    fn lose(&mut self, number: u32, events: u64, to: u64) {
+        let Some(CallThread { open, .. }) = self.threads.get_mut(&number) else {
+            return;
+        };
         // Before its first event, nothing is known of a thread.
-        let from = match self.open.until {
+        let from = match open.until {
             0 => self.range.from.min(to),
             until => until,
         };
         let to = to.max(from);
-        if !self.range.meets(from, to) {
-            return;
+        if self.range.meets(from, to) {
+            open.until = to;
+            self.totals.lost = self.totals.lost.saturating_add(events);
+            self.told.push(CallEdge {
+                thread: number,
+                at: from,
+                kind: CallEdgeKind::Lost { events, to },
+            });
         }
-        self.open.until = to;
-        totals.lost = totals.lost.saturating_add(events);
-        told.push(CallEdge {
-            thread: self.thread,
-            at: from,
-            kind: CallEdgeKind::Lost { events, to },
-        });
     }
 
-    /// Takes the next event.
-    fn step(
-        &mut self,
-        standing: &mut StandingCalls,
-        totals: &mut CallTotals,
-        told: &mut Vec<CallEdge>,
-    ) {
-        let Some(event) = self.next.take() else {
-            return;
-        };
-        if event.at.saturating_add(SLACK_NS) < self.open.until {
-            totals.overlaps += 1;
-            self.open.break_off(standing, told);
-            return;
+    /// Ends all that is open.
+    fn close(&mut self) {
+        for thread in self.threads.values_mut() {
+            thread.open.break_off(&mut self.standing, &mut self.told);
         }
-        if event.at > self.range.to && self.open.is_empty() {
-            self.open.until = event.at;
-            return;
-        }
-        self.open.event(&event, standing, self.range, told);
     }
 }
 

@@ -1,11 +1,12 @@
 //! What is told of calls: cases as text, an event or an edge a line.
 
+use std::collections::BTreeMap;
 use std::io::Cursor;
 
 use turbowish_model::account::call::PollEnd;
 use turbowish_model::event::CallEvent;
 use turbowish_model::event::call_ring::CallRecord;
-use turbowish_recording::{CallEncoder, ChunkKind, Compression, Reader, Writer};
+use turbowish_recording::{CallEncoder, CallPlace, ChunkKind, Compression, Reader, Writer};
 
 use super::super::tests::{AT, bytes};
 use super::super::{ExportRange, chrome, perfetto};
@@ -41,16 +42,25 @@ fn event(line: &str) -> CallRecord {
     }
 }
 
-/// Chunks: `thread 1 lost 0`, and events below.
+/// Chunks: `thread 1 lost 0`, or `thread 1 lost 0 epoch 2`, and events below.
 fn recorded(chunks: &str) -> Vec<u8> {
     let mut writer = Writer::begin(bytes(), Compression::Deflate).unwrap();
+    let mut next = BTreeMap::new();
     for chunk in chunks.trim().split("thread ").skip(1) {
         let mut lines = chunk.trim().lines();
-        let (thread, lost) = lines.next().unwrap().split_once(" lost ").unwrap();
-        let (thread, lost) = (thread.parse().unwrap(), lost.trim().parse().unwrap());
+        let head: Vec<&str> = lines.next().unwrap().split_whitespace().collect();
+        let number = |nth: usize| head.get(nth).map_or(1, |word| word.parse().unwrap());
+        let (thread, lost, epoch) = (number(0), number(2), number(4));
         let events: Vec<CallRecord> = lines.map(event).collect();
         let begin = events[0].at;
-        let mut encoder = CallEncoder::begin(begin, thread, lost);
+        let next: &mut u64 = next.entry((epoch, thread)).or_default();
+        let place = CallPlace {
+            epoch,
+            first: *next + u64::from(lost),
+            ..CallPlace::default()
+        };
+        *next = place.first + events.len() as u64;
+        let mut encoder = CallEncoder::begin(begin, thread, lost.into(), &place);
         events.iter().for_each(|event| encoder.push(event));
         writer
             .body(ChunkKind::Calls, begin, &encoder.end())
@@ -178,6 +188,26 @@ fn nothing_crosses_a_loss_and_places_before_it_are_forgotten() {
          1 8 lost 3 until 20
          1 21 begin 1
          1 22 pending",
+    );
+}
+
+#[test]
+fn nothing_crosses_the_end_of_an_epoch() {
+    check(
+        "thread 1 lost 0
+         5 poll 7 of 1
+         5 await 1 at 1
+         6 pending 7
+         7 poll 8 of 2
+         thread 1 lost 0 epoch 2
+         20 poll 7 of 1
+         21 pending 7",
+        "1 5 begin 1
+         1 6 pending at 1:0
+         1 7 begin 2
+         1 7 not recorded
+         1 20 begin 1
+         1 21 pending",
     );
 }
 

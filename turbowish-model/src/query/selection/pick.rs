@@ -93,7 +93,8 @@ impl Plan<TaskRow> {
             let one = Candidate::new(task, rank);
             matched += 1;
             // As long as there is room for all, nobody asks for groups.
-            if limit > 0 && matched > limit
+            if limit > 0
+                && matched > limit
                 && let Some(groups) = &mut groups
             {
                 if matched == limit + 1 {

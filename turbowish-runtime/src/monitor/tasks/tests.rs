@@ -68,7 +68,9 @@ fn ages_end_when_the_row_is_read() {
         known,
         claims,
     };
-    let mut all = tasks.iter().filter_map(|task| rows.row(task, TaskParts::ALL));
+    let mut all = tasks
+        .iter()
+        .filter_map(|task| rows.row(task, TaskParts::ALL));
     let is_it = |row: &TaskRow| row.root.ends_with("::busy_task");
     let row = all.find(is_it).expect("the task");
     assert_eq!((row.since_ns, row.age_ns), (7, 160));

@@ -65,10 +65,7 @@ impl TaskSource for Shy {
         self.rows.len()
     }
 
-    fn each(
-        &self,
-        see: &mut dyn FnMut(Kept) -> Result<(), QueryError>,
-    ) -> Result<(), QueryError> {
+    fn each(&self, see: &mut dyn FnMut(Kept) -> Result<(), QueryError>) -> Result<(), QueryError> {
         (0..self.rows.len()).try_for_each(|at| {
             let [kept, most] = self.kept.get();
             self.kept.set([kept + 1, most.max(kept + 1)]);
@@ -88,7 +85,9 @@ impl TaskSource for Shy {
             _ => &self.looked,
         };
         count.set(count.get() + 1);
-        self.rows.get(task.at).map(|row| stripped(row.clone(), parts))
+        self.rows
+            .get(task.at)
+            .map(|row| stripped(row.clone(), parts))
     }
 }
 
