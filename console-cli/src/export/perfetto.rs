@@ -2,8 +2,8 @@
 //!
 //! Slices of one track must nest, or a viewer shows others without a word. Those of a thread are
 //! its polls and losses, which follow one another; waits and holds have [lanes]; those of a task
-//! are cut at the end of the one before. Polls of [calls] are on tracks of their own: each is inside
-//! of its caller's.
+//! are cut at the end of the one before. Polls of [calls] are on tracks of their own: each is
+//! inside of its caller's.
 
 mod calls;
 mod lanes;

@@ -152,8 +152,8 @@ impl EdgeStream {
     }
 }
 
-/// What was told of each thread. A viewer of a slice that does not nest shows others without a
-/// word, so none is told.
+/// Checks that the edges of each thread nest: a viewer shows wrong slices for those that do not,
+/// without a word.
 #[derive(Debug, Default)]
 struct Nesting(BTreeMap<u32, ToldThread>);
 

@@ -13,8 +13,8 @@ use super::super::{ExportRange, chrome, perfetto};
 use super::open::DEEPEST;
 use super::{CallEdge, CallEdgeKind, CallTotals, each_edge};
 
-/// `5 poll 7 of 2`, `6 await 2 at 1`, `7 pending 7`, `8 drop 7`, `4 create 7 of 2`: an event so many
-/// nanoseconds after [`AT`].
+/// `5 poll 7 of 2`, `6 await 2 at 1`, `7 pending 7`, `8 drop 7`, `4 create 7 of 2`: an event so
+/// many nanoseconds after [`AT`].
 fn event(line: &str) -> CallRecord {
     let words: Vec<&str> = line.split_whitespace().collect();
     let number = |nth: usize| words[nth].parse::<u32>().unwrap();

@@ -1,6 +1,7 @@
 //! Tracks of calls: below each thread, the polls of its calls, each inside of its caller's.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::io::{self, Read, Seek};
 
 use super::super::calls::{CallEdge, CallEdgeKind, CallPollEnd, CallTotals};
@@ -20,13 +21,11 @@ pub(super) fn write<R: Read + Seek>(
 ) -> Result<CallTotals, ExportError> {
     let mut sequences = BTreeMap::new();
     timeline.each_call(|edge| {
-        if !sequences.contains_key(&edge.thread) {
-            sequences.insert(edge.thread, begin(&edge, labels, out)?);
-        }
-        if let Some(sequence) = sequences.get_mut(&edge.thread) {
-            edge_of(sequence, labels, edge, out)?;
-        }
-        Ok(())
+        let sequence = match sequences.entry(edge.thread) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => new.insert(begin(&edge, labels, out)?),
+        };
+        Ok(edge_of(sequence, labels, edge, out)?)
     })
 }
 

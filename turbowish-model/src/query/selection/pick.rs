@@ -131,7 +131,8 @@ impl<T> Candidate<T> {
         })
     }
 
-    /// The order of two rows. Those of equal rank are ordered by name, which is built only for them.
+    /// The order of two rows. Those of equal rank are ordered by name, which is built only for
+    /// them.
     fn compare(&self, other: &Self, tasks: &impl TaskSource<Task = T>) -> Ordering {
         let by_rank = self.rank.cmp(&other.rank);
         by_rank.then_with(|| self.name(tasks).cmp(other.name(tasks)))
