@@ -161,12 +161,12 @@ impl<'a> LiveTasks<'a> {
     }
 
     /// Number of tasks that were read, by state.
-    pub(super) const fn by_state(&self) -> TasksByState {
+    pub(super) fn by_state(&self) -> TasksByState {
         self.counts.get()
     }
 
     /// Number of tasks that were read.
-    pub(super) const fn total(&self) -> u64 {
+    pub(super) fn total(&self) -> u64 {
         self.total.get()
     }
 }
