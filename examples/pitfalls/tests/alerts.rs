@@ -90,15 +90,21 @@ async fn check_recorded(program: &Program, expected: &str) {
     }
 }
 
-/// The instants of the mark of an alert and of the first state that shows it.
+/// The instants of the mark of an alert and of the first state that shows it. The expression may be
+/// known in a later state only: the first scan may have found the task in a poll.
 fn recorded(recording: &mut Reader<Cursor<Vec<u8>>>, expected: &str) -> Option<(u64, u64)> {
     let instants: Vec<u64> = recording.states().iter().map(|at| at.at_unix_ns).collect();
-    let found = (0..instants.len()).find_map(|nth| {
-        let alerts = recording.snapshot(nth).expect("a state").alerts.rows;
-        let shown = alerts.into_iter().find(|alert| line(alert) == expected)?;
-        Some((nth, shown))
-    });
-    let (nth, alert) = found?;
+    let shown: Vec<(usize, Alert)> = (0..instants.len())
+        .flat_map(|nth| {
+            let alerts = recording.snapshot(nth).expect("a state").alerts.rows;
+            alerts.into_iter().map(move |alert| (nth, alert))
+        })
+        .collect();
+    shown.iter().find(|(_, alert)| line(alert) == expected)?;
+    let who = |line: &str| line.rsplit_once(" | ").map(|(who, _)| who.to_owned());
+    let is_it = |alert: &Alert| who(&line(alert)) == who(expected);
+    let (nth, alert) = shown.iter().find(|(_, alert)| is_it(alert))?;
+    let nth = *nth;
     let kind = alert.title.split(' ').next()?;
     let before = nth.checked_sub(1).map_or(0, |before| instants[before]);
     let after = instants.get(nth + 1).copied().unwrap_or(u64::MAX);
