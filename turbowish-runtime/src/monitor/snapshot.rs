@@ -1,5 +1,7 @@
 //! Snapshots of this process.
 
+use std::cell::OnceCell;
+
 use turbowish_model::collect::assemble::{Assembly, Names};
 use turbowish_model::collect::history::{Totals, Trend};
 use turbowish_model::query::{Budget, Query, QueryError, RECORDED_WINDOW_NS, Selection};
@@ -102,19 +104,20 @@ impl Monitor {
         self.fill_alerts(&mut snapshot);
         // Soon after the threads, whose open polls are those of tasks.
         let live = LiveTasks::new(&threads, switched.epoch, self.pauses(), &clock);
+        let known = OnceCell::new();
+        let known =
+            || known.get_or_init(|| NameTable::of(&assembly, &[], &threads, switched.epoch));
         if query.tasks.is_some() || query.resources.is_some() {
-            fill_tasks_and_resources(&mut snapshot, &selection, budget, &assembly, &live, &clock)?;
+            let read = (&live, known());
+            fill_tasks_and_resources(&mut snapshot, &selection, budget, &assembly, read, &clock)?;
         }
         if query.tasks.is_none() {
             live.each(&mut |_| Ok(()))?;
             snapshot.tasks.matched = live.total();
         }
-        snapshot.tasks.total = live.total();
-        snapshot.tasks_by_state = live.by_state();
-        // A task in its first poll is instrumented, and so was one that has ended since.
-        let all = snapshot.process.runtime_tasks;
-        snapshot.process.runtime_tasks = all.map(|all| all.max(live.total()));
-        self.fill_procs_and_awaits(&mut snapshot, &assembly, query, (&threads, switched.epoch));
+        count_tasks(&mut snapshot, &live);
+        let is_asked = query.procs.is_some() || query.awaits.is_some();
+        self.fill_procs_and_awaits(&mut snapshot, &assembly, is_asked.then(known));
         Self::fill_others(&mut snapshot, &assembly);
         snapshot.process.own_cost = self.own_cost(&assembly, snapshot.process.uptime_ns);
         selection.apply_others(&mut snapshot, budget)?;
@@ -133,18 +136,15 @@ impl Monitor {
     }
 
     /// Fills in the tables of procs and await points: with the names of those who had the longest
-    /// polls and waits, if the query asks for either table.
+    /// polls and waits, if the names are given.
     fn fill_procs_and_awaits(
         &self,
         snapshot: &mut Snapshot,
         assembly: &Assembly<'_, Registry>,
-        query: &Query,
-        (threads, epoch): (&[ThreadNow], u32),
+        known: Option<&NameTable<'_>>,
     ) {
-        let is_asked = query.procs.is_some() || query.awaits.is_some();
-        let known = is_asked.then(|| NameTable::of(assembly, &[], threads, epoch));
-        let task = |id| known.as_ref()?.name(id);
-        let thread = |number| known.as_ref()?.thread(number);
+        let task = |id| known?.name(id);
+        let thread = |number| known?.thread(number);
         snapshot.procs.rows = assembly.procs(&|poll| [thread(poll.thread), task(poll.task)]);
         snapshot.awaits.rows = self.awaits(assembly, &task);
     }
@@ -204,17 +204,24 @@ fn workers<N: Names>(assembly: &Assembly<'_, N>, threads: &[ThreadNow], epoch: u
         .collect()
 }
 
+/// Fills in the numbers of tasks, all of which were read.
+fn count_tasks(snapshot: &mut Snapshot, live: &LiveTasks<'_>) {
+    snapshot.tasks.total = live.total();
+    snapshot.tasks_by_state = live.by_state();
+    // A task in its first poll is instrumented, and so was one that has ended since.
+    let all = snapshot.process.runtime_tasks;
+    snapshot.process.runtime_tasks = all.map(|all| all.max(live.total()));
+}
+
 /// Fills in the requested tasks, and all resources: each of the two needs the other.
 fn fill_tasks_and_resources(
     snapshot: &mut Snapshot,
     selection: &Selection,
     budget: &Budget<'_>,
     assembly: &Assembly<'_, Registry>,
-    live: &LiveTasks<'_>,
+    (live, known): (&LiveTasks<'_>, &NameTable<'_>),
     clock: &dyn Fn() -> u64,
 ) -> Result<(), QueryError> {
-    let (threads, epoch) = live.threads();
-    let known = &NameTable::of(assembly, &[], threads, epoch);
     let (readings, rest) = resources::whole();
     let read_at = clock().max(assembly.now.at);
     let resources = resources::rows(assembly, known, &readings, read_at);

@@ -155,11 +155,6 @@ impl<'a> LiveTasks<'a> {
         one
     }
 
-    /// The threads, and the epoch in which they were read.
-    pub(super) const fn threads(&self) -> (&'a [ThreadNow], u32) {
-        (self.threads, self.epoch)
-    }
-
     /// Number of tasks that were read, by state.
     pub(super) fn by_state(&self) -> TasksByState {
         self.counts.get()

@@ -61,21 +61,23 @@ struct EdgeStream {
 }
 
 struct CallThread {
+    number: u32,
     open: OpenPolls,
     /// Events that are missing before the next one.
     lost: u64,
 }
 
-impl EdgeStream {
-    fn thread(&mut self, number: u64) -> Option<(u32, &mut CallThread)> {
-        let number = u32::try_from(number).ok()?;
-        let thread = self.threads.entry(number).or_insert_with(|| CallThread {
-            open: OpenPolls::new(number, 0),
-            lost: 0,
-        });
-        Some((number, thread))
-    }
+/// The thread with this number, which may be new.
+fn known(threads: &mut BTreeMap<u32, CallThread>, number: u64) -> Option<&mut CallThread> {
+    let number = u32::try_from(number).ok()?;
+    Some(threads.entry(number).or_insert_with(|| CallThread {
+        number,
+        open: OpenPolls::new(number, 0),
+        lost: 0,
+    }))
+}
 
+impl EdgeStream {
     fn item(&mut self, item: &CallItem) {
         match *item {
             CallItem::Event { event, at } => {
@@ -92,16 +94,16 @@ impl EdgeStream {
 
     fn event(&mut self, thread: u64, at: u64, call: u64, kind: CallEvent) {
         let range = self.range;
-        let Some((number, thread)) = self.thread(thread) else {
+        let Some(thread) = known(&mut self.threads, thread) else {
             return;
         };
-        let lost = std::mem::take(&mut thread.lost);
-        if lost > 0 {
-            self.lose(number, lost, at);
+        if let Some(lost) = thread.loss_until(at, range) {
+            if let CallEdgeKind::Lost { events, .. } = lost.kind {
+                self.totals.lost = self.totals.lost.saturating_add(events);
+            }
+            self.told.push(lost);
         }
-        let Some(CallThread { open, .. }) = self.threads.get_mut(&number) else {
-            return;
-        };
+        let open = &mut thread.open;
         if at.saturating_add(SLACK_NS) < open.until {
             self.totals.overlaps += 1;
             open.break_off(&mut self.standing, &mut self.told);
@@ -114,33 +116,9 @@ impl EdgeStream {
 
     /// Events of a thread are missing.
     fn gap(&mut self, thread: u64, lost: u64) {
-        if let Some((number, thread)) = self.thread(thread) {
+        if let Some(thread) = known(&mut self.threads, thread) {
             thread.lost = thread.lost.saturating_add(lost);
-            if let Some(thread) = self.threads.get_mut(&number) {
-                thread.open.break_off(&mut self.standing, &mut self.told);
-            }
-        }
-    }
-
-    /// Tells of events that are missing until `to`.
-    fn lose(&mut self, number: u32, events: u64, to: u64) {
-        let Some(CallThread { open, .. }) = self.threads.get_mut(&number) else {
-            return;
-        };
-        // Before its first event, nothing is known of a thread.
-        let from = match open.until {
-            0 => self.range.from.min(to),
-            until => until,
-        };
-        let to = to.max(from);
-        if self.range.meets(from, to) {
-            open.until = to;
-            self.totals.lost = self.totals.lost.saturating_add(events);
-            self.told.push(CallEdge {
-                thread: number,
-                at: from,
-                kind: CallEdgeKind::Lost { events, to },
-            });
+            thread.open.break_off(&mut self.standing, &mut self.told);
         }
     }
 
@@ -149,6 +127,28 @@ impl EdgeStream {
         for thread in self.threads.values_mut() {
             thread.open.break_off(&mut self.standing, &mut self.told);
         }
+    }
+}
+
+impl CallThread {
+    /// Takes the events that are missing before `to`, if they are in the range.
+    fn loss_until(&mut self, to: u64, range: ExportRange) -> Option<CallEdge> {
+        let events = std::mem::take(&mut self.lost);
+        // Before its first event, nothing is known of a thread.
+        let from = match self.open.until {
+            0 => range.from.min(to),
+            until => until,
+        };
+        let to = to.max(from);
+        if events == 0 || !range.meets(from, to) {
+            return None;
+        }
+        self.open.until = to;
+        Some(CallEdge {
+            thread: self.number,
+            at: from,
+            kind: CallEdgeKind::Lost { events, to },
+        })
     }
 }
 
