@@ -258,6 +258,12 @@ impl Paths {
         }
     }
 
+    /// Number of entries that can still be added.
+    #[must_use]
+    pub fn room(&self) -> u32 {
+        self.limit - self.len.load(Relaxed)
+    }
+
     /// What the threads share about slow calls.
     pub(crate) fn slow(&self) -> &SlowCalls {
         self.slow.get_or_init(Box::default)

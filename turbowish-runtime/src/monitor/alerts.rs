@@ -40,6 +40,8 @@ pub(super) struct AlertWatch {
     news: AlertNews,
     pace: ScanPace,
     looks: WorkerLooks,
+    /// When the next of the open polls becomes too long, in ticks.
+    long_at: Option<u64>,
     idle: IdleWaits,
     pub(super) uses: Series,
     /// Processor time of the monitor's thread, in nanoseconds.
@@ -63,6 +65,8 @@ const URGENT_SHARE: u32 = 10;
 
 /// Shortest interval of the scans.
 const SHORTEST: Duration = Duration::from_millis(200);
+/// Shortest interval between a scan and an urgent one.
+const SHORTEST_URGENT: Duration = Duration::from_millis(50);
 /// Longest interval of the scans, however long they take.
 const LONGEST: Duration = Duration::from_secs(10);
 
@@ -85,8 +89,9 @@ impl ScanPace {
     /// Schedules the next scan, after one that began at `begun` and took `took`.
     fn next(&mut self, begun: Instant, took: Duration) {
         let usual = self.usual.after(took);
-        let after = |share| begun + usual.saturating_mul(share).clamp(SHORTEST, LONGEST);
-        (self.due, self.urgent) = (Some(after(SHARE)), Some(after(URGENT_SHARE)));
+        let after = |share, least| begun + usual.saturating_mul(share).clamp(least, LONGEST);
+        self.due = Some(after(SHARE, SHORTEST));
+        self.urgent = Some(after(URGENT_SHARE, SHORTEST_URGENT));
     }
 }
 
@@ -139,6 +144,32 @@ impl Monitor {
     #[cfg(test)]
     pub(crate) fn look_for_idle(&self) {
         self.watch().idle.look(&resources::judged());
+    }
+
+    /// Time until a look is due before the next tick: one of the open polls becomes too long then,
+    /// and may be over at the tick.
+    pub(crate) fn next_look(&self) -> Option<Duration> {
+        let watch = self.watch();
+        let long_in = watch.long_at?.saturating_sub(clock::ticks());
+        let long_in = Duration::from_nanos(self.scale.ns(long_in));
+        let urgent_in = watch.pace.urgent.map_or(Duration::ZERO, |urgent| {
+            urgent.saturating_duration_since(Instant::now())
+        });
+        Some(long_in.max(urgent_in))
+    }
+
+    /// Looks for alerts between two ticks.
+    pub(crate) fn look(&self) {
+        // If this look fails, it is not due again.
+        self.watch().long_at = None;
+        let mut state = self.state();
+        if state.switched.off_at.is_some() {
+            return;
+        }
+        let (totals, threads) = state.gather.read(clock::ticks);
+        let epoch = state.switched.epoch;
+        drop(state);
+        self.look_for_alerts(&totals, &threads, epoch);
     }
 
     /// Whether there are so many polls that they are counted between two ticks, too.
@@ -244,11 +275,11 @@ impl AlertWatch {
         let least = upper_bound(bucket.saturating_sub(1)) + 1;
         self.looks.look(threads, monitor.scale, least);
         let is_urgent = self.looks.is_urgent(threads, totals.at, long);
-        if !self.pace.is_due(begun, is_urgent) {
-            return;
+        if self.pace.is_due(begun, is_urgent) {
+            self.scan_now(monitor, totals, threads, epoch);
+            self.looks.scanned(totals.at);
         }
-        self.scan_now(monitor, totals, threads, epoch);
-        self.looks.scanned(totals.at);
+        self.long_at = self.looks.next_long(threads, long);
     }
 
     fn scan_now(&mut self, monitor: &Monitor, totals: &Totals, threads: &[ThreadNow], epoch: u32) {
@@ -295,7 +326,7 @@ impl AlertWatch {
 mod tests {
     use std::time::{Duration, Instant};
 
-    use super::{LONGEST, Monitor, SHORTEST, ScanPace};
+    use super::{Monitor, ScanPace};
     use crate::tests::stage::alone;
 
     /// Otherwise alerts found by a running scan would stay active after accounting was disarmed,
@@ -319,34 +350,36 @@ mod tests {
         monitor.disarm();
     }
 
-    /// Durations of successive scans, and the interval after each; in milliseconds.
+    /// Durations of successive scans, and the interval after each, and before an urgent one; in
+    /// milliseconds.
     #[test]
     fn scans_that_take_long_come_less_often() {
         let mut pace = ScanPace::default();
         let begun = Instant::now();
         assert!(pace.is_due(begun, false));
         // A single long scan does not count, not even the first one; two do.
-        for (took, expected) in [
-            (150, 200),
-            (1, 200),
-            (5, 200),
-            (150, 200),
-            (20, 800),
-            (30, 800),
-            (30, 1_200),
-            (4_000, 1_200),
+        for (took, expected, urgent) in [
+            (150, 200, 50),
+            (1, 200, 50),
+            (5, 200, 50),
+            (150, 200, 50),
+            (20, 800, 200),
+            (30, 800, 200),
+            (30, 1_200, 300),
+            (4_000, 1_200, 300),
             // However long a scan takes, alerts appear.
-            (u64::MAX / 1_000_000, 10_000),
-            (2, 200),
+            (u64::MAX / 1_000_000, 10_000, 10_000),
+            (2, 200, 50),
         ] {
             pace.next(begun, Duration::from_millis(took));
             let due = begun + Duration::from_millis(expected);
             assert_eq!(pace.due, Some(due), "{took}");
             let early = due - Duration::from_nanos(1);
             assert!(!pace.is_due(early, false) && pace.is_due(due, false));
-            // A quarter of that, if a poll has become too long.
-            let urgent = begun + Duration::from_millis(expected / 4).clamp(SHORTEST, LONGEST);
-            assert!(pace.is_due(urgent, true) && expected == 200 || !pace.is_due(urgent, false));
+            let urgent = begun + Duration::from_millis(urgent);
+            assert_eq!(pace.urgent, Some(urgent), "{took}");
+            let early = urgent - Duration::from_nanos(1);
+            assert!(!pace.is_due(early, true) && pace.is_due(urgent, true));
         }
     }
 }

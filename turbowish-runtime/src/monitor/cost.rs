@@ -10,15 +10,16 @@ use turbowish_model::snapshot::Overhead;
 use super::Monitor;
 use crate::monitor::overhead::{Costs, Events};
 
-/// Number of ticks kept: a little more than a minute, as in the history.
-const KEPT: usize = 256;
+/// Number of readings kept: those of more than a minute of ticks, as in the history, and of the
+/// looks between them.
+const KEPT: usize = 1024;
 
 /// A count over time: uses of resources, or processor time of the monitor's thread.
 #[derive(Debug, Default)]
 pub(super) struct Series {
     /// Total since the start.
     pub(super) total: u64,
-    /// Time and total at the end of each tick, the oldest first.
+    /// Time and total at each reading, the oldest first.
     past: VecDeque<(u64, u64)>,
 }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
 use tokio::time::MissedTickBehavior;
@@ -185,19 +185,34 @@ async fn beat(monitor: Arc<Monitor>) {
     let mut ticks = tokio::time::interval(TICK);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
     let mut said = false;
-    loop {
-        ticks.tick().await;
-        // The tick counts the leases of paused tasks: it must survive a panic in TurboWish.
-        if catch_unwind(AssertUnwindSafe(|| monitor.tick())).is_err() && !said {
+    // The ticks count the leases of paused tasks: they must survive a panic in TurboWish.
+    let mut survive = |work: &dyn Fn(&Monitor)| {
+        if catch_unwind(AssertUnwindSafe(|| work(&monitor))).is_err() && !said {
             said = true;
             say("the monitor panicked: some numbers or alerts are missing; please report this bug");
         }
-        for _ in 1..PARTS {
-            if !monitor.is_dense() {
+    };
+    loop {
+        ticks.tick().await;
+        let begun = Instant::now();
+        survive(&Monitor::tick);
+        let mut sampled = Instant::now();
+        loop {
+            let sample_in = (sampled + TICK / PARTS).saturating_duration_since(Instant::now());
+            let sample_in = monitor.is_dense().then_some(sample_in);
+            let look_in = monitor.next_look();
+            let first = sample_in.into_iter().chain(look_in).min();
+            let before_tick = |first: &Duration| begun.elapsed() + *first < TICK;
+            let Some(first) = first.filter(before_tick) else {
                 break;
+            };
+            tokio::time::sleep(first).await;
+            if sample_in == Some(first) {
+                monitor.sample();
+                sampled = Instant::now();
+            } else {
+                survive(&Monitor::look);
             }
-            tokio::time::sleep(TICK / PARTS).await;
-            monitor.sample();
         }
     }
 }

@@ -5,11 +5,13 @@ use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::sync::{Arc, Condvar, LazyLock, Mutex, MutexGuard};
 use std::task::{Context, Poll, Waker};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use proptest::collection::vec;
 use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop_oneof, proptest};
+use proptest::test_runner::RngSeed;
 
 use super::oracle::{End, Oracle, Sums, between, check_slow, follow_from, read, same};
 use super::stage::{EarlyBirths, advance, alone, ours};
@@ -671,8 +673,32 @@ fn check_recorded(threads: usize, script: Vec<(usize, Op)>) {
     check_with(threads, script, manner);
 }
 
+/// Says how to run the programs again in which one fails first. Those after it, which are made
+/// smaller, are not the ones that the seed gives.
+struct FirstFailure;
+
+static HAS_FAILED: AtomicBool = AtomicBool::new(false);
+
+impl Drop for FirstFailure {
+    fn drop(&mut self) {
+        if std::thread::panicking() && !HAS_FAILED.swap(true, Ordering::Relaxed) {
+            eprintln!("to run this again: PROPTEST_RNG_SEED={}", *SEED);
+        }
+    }
+}
+
+/// Entries of the table of paths that a program may need, and many more.
+const ROOM: u32 = 2_000;
+
 fn check_with(threads: usize, script: Vec<(usize, Op)>, manner: Manner) {
     let alone = alone();
+    let _failure = FirstFailure;
+    if thread::paths().room() < ROOM {
+        // What is made smaller would fail for want of paths.
+        let has_failed = HAS_FAILED.load(Ordering::Relaxed);
+        assert!(has_failed, "the table of paths is full: fewer programs");
+        return;
+    }
     let is_early = manner.is_early;
     let _early = is_early.then(|| EarlyBirths::of(&alone));
     ALL.iter().for_each(Proc::forget_early);
@@ -788,8 +814,26 @@ fn cases() -> u32 {
     asked.and_then(|asked| asked.parse().ok()).unwrap_or(48)
 }
 
+/// Another one in each process, unless it is asked for.
+static SEED: LazyLock<u64> = LazyLock::new(|| match ProptestConfig::default().rng_seed {
+    RngSeed::Fixed(seed) => seed,
+    RngSeed::Random => SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |since| u64::from(since.subsec_nanos())),
+});
+
+fn config(cases: u32) -> ProptestConfig {
+    ProptestConfig {
+        cases,
+        max_shrink_iters: 2000,
+        failure_persistence: None,
+        rng_seed: RngSeed::Fixed(*SEED),
+        ..ProptestConfig::default()
+    }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: cases(), max_shrink_iters: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(config(cases()))]
 
     #[test]
     fn any_program_is_accounted_to_the_tick(
@@ -826,7 +870,7 @@ proptest! {
 
 proptest! {
     // Each has paths of its own, and after thousands of programs there are no more.
-    #![proptest_config(ProptestConfig { cases: cases().min(1000), max_shrink_iters: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(config(cases().min(1000)))]
 
     /// Most of its polls are like many before them: nearly all code of a poll is for these.
     #[test]

@@ -5,7 +5,7 @@
 //! keeps the times of the workers, and the long polls that have ended, for the next scan.
 
 use turbowish_model::account::time::Scale;
-use turbowish_model::collect::read::LongPollReading;
+use turbowish_model::collect::read::{LongPollReading, OpenPollReading};
 use turbowish_model::diagnose::situation::WorkerLook;
 use turbowish_model::ordered::Map;
 use turbowish_model::sorting;
@@ -100,11 +100,15 @@ impl WorkerLooks {
     /// instant at which the threads were read, and `limit` the length of a long poll, in ticks.
     pub(super) fn is_urgent(&self, threads: &[ThreadNow], now: u64, limit: u64) -> bool {
         let is_news = |since: u64| (self.scanned..now).contains(&since.saturating_add(limit));
-        let threads = threads.iter().filter(|thread| thread.polls);
-        // A poll may run an executor: each of those in it may be the one that takes too long.
-        let mut roots = threads.flat_map(|thread| thread.open.iter().filter(|poll| poll.root));
-        roots.any(|poll| is_news(poll.start))
+        roots(threads).any(|poll| is_news(poll.start))
             || self.workers.values().any(|worker| !worker.ended.is_empty())
+    }
+
+    /// When the next of the open polls becomes long, in ticks; `limit` is that length. Polls that
+    /// were long at the last scan do not count.
+    pub(super) fn next_long(&self, threads: &[ThreadNow], limit: u64) -> Option<u64> {
+        let long_at = roots(threads).map(|poll| poll.start.saturating_add(limit));
+        long_at.filter(|&at| at >= self.scanned).min()
     }
 
     /// What was seen of a thread.
@@ -120,6 +124,13 @@ impl WorkerLooks {
             worker.ended.retain(|poll| poll.until > now);
         }
     }
+}
+
+/// The open polls that may take too long: a poll may run an executor, and then each of those in it
+/// is one.
+fn roots(threads: &[ThreadNow]) -> impl Iterator<Item = &OpenPollReading> {
+    let threads = threads.iter().filter(|thread| thread.polls);
+    threads.flat_map(|thread| thread.open.iter().filter(|poll| poll.root))
 }
 
 impl LookedAt {

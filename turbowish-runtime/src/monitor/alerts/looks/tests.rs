@@ -255,6 +255,61 @@ fn a_stall_that_a_look_sees_is_an_alert_while_it_lasts() {
     crowded.monitor.disarm();
 }
 
+/// A stall that is just over the limit may lie between two ticks. A look is due when it reaches the
+/// limit.
+#[test]
+fn a_look_is_due_when_an_open_poll_reaches_the_limit() {
+    let _alone = alone();
+    let mut crowded = Crowded::new();
+    let monitor = crowded.monitor;
+    let due_ms = move || {
+        let next = monitor.next_look();
+        next.map(|next| next.as_millis())
+    };
+    crowded.works(move || {
+        for left in [750, 500, 250] {
+            advance(250 * MS);
+            monitor.tick();
+            put_off(monitor);
+            assert_eq!(due_ms(), Some(left));
+        }
+        advance(249 * MS);
+        assert_eq!(due_ms(), Some(1));
+        advance(2 * MS);
+        assert_eq!(due_ms(), Some(0));
+        monitor.look();
+        put_off(monitor);
+        let (alerts, _) = monitor.alerts();
+        let held = alerts.iter().filter(|alert| alert.is_in_poll());
+        assert_eq!(
+            held.map(|alert| alert.held_ns / MS).collect::<Vec<_>>(),
+            [1_001]
+        );
+        assert_eq!(due_ms(), None, "it was told");
+    });
+    crowded.tick();
+    assert_eq!(due_ms(), None);
+    crowded.monitor.disarm();
+}
+
+/// No look comes sooner than an urgent scan may be made.
+#[test]
+fn a_look_waits_for_the_urgent_scan() {
+    let _alone = alone();
+    let mut crowded = Crowded::new();
+    let monitor = crowded.monitor;
+    crowded.works(move || {
+        advance(990 * MS);
+        monitor.tick();
+        monitor.watch().pace.urgent = Some(Instant::now() + Duration::from_secs(60));
+        let next = monitor.next_look().expect("a poll is open");
+        assert!(next > Duration::from_secs(50), "{next:?}");
+        put_off(monitor);
+    });
+    crowded.monitor.disarm();
+    assert_eq!(monitor.next_look(), None);
+}
+
 /// A plain function that polls tasks, as one that calls `block_on`.
 #[turbowish::instrument]
 fn serves(work: &mut dyn FnMut()) {
