@@ -6,6 +6,7 @@ mod tape;
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Seek};
 use std::mem::take;
+use std::ops::RangeInclusive;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
@@ -13,6 +14,7 @@ use jiff::civil::Time;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 use turbowish_model::query::{Budget, Query, RECORDED_WINDOW_NS, Rows, Selection};
+use turbowish_model::snapshot::pitfall::Pitfall;
 use turbowish_model::snapshot::units::{self, Micro};
 use turbowish_model::snapshot::{Snapshot, Table, TableVisitor, json::Record};
 use turbowish_recording::{Damage, FILE_MAGIC, Reader, RecordingError, StateEntry};
@@ -29,6 +31,31 @@ const MARKS: usize = 10_000;
 
 /// What a mark of an alert begins with.
 pub(crate) const ALERT_MARK: &str = "alert: ";
+/// What a mark begins with that says that something was raised, by severity.
+const ALERT_MARKS: [&str; 3] = [ALERT_MARK, "warning: ", "note: "];
+
+/// That an alert of any severity was raised.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Raised {
+    /// The number of the first state that shows it.
+    pub(crate) nth: usize,
+    at_unix_ns: u64,
+    /// Its severity and its title.
+    text: String,
+}
+
+impl Raised {
+    /// Whether its severity is that of an alert.
+    pub(crate) fn is_alert(&self) -> bool {
+        self.text.starts_with(ALERT_MARK)
+    }
+
+    /// Whether it is an alert of that kind, raised in that time, in nanoseconds since 1970.
+    pub(crate) fn is(&self, pitfall: Pitfall, time: &RangeInclusive<u64>) -> bool {
+        let title = self.text.split_once(": ").map_or("", |(_, title)| title);
+        title.starts_with(pitfall.title()) && time.contains(&self.at_unix_ns)
+    }
+}
 
 /// Whether the user means a recording, not a process.
 pub(crate) fn is_recording(text: &str) -> bool {
@@ -271,32 +298,30 @@ impl Recording {
         self.reader.states().iter().map(|state| state.lost)
     }
 
-    /// The numbers of the states in which an alert begins, ascending.
-    pub(crate) fn alerts(&mut self) -> Vec<usize> {
+    /// Where alerts of any severity were raised, by state.
+    pub(crate) fn raised(&mut self) -> Vec<Raised> {
         let count = self.reader.marks().len();
         let marks = count.saturating_sub(MARKS)..count;
-        let is_alert = |reader: &mut Reader<_>, nth| {
-            let text = reader.mark(nth);
-            text.is_ok_and(|text: String| text.starts_with(ALERT_MARK))
-        };
-        let marked: Vec<usize> = marks
-            .filter(|nth| is_alert(&mut self.reader, *nth))
+        let texts: Vec<(usize, String)> = marks
+            .filter_map(|nth| Some((nth, self.reader.mark(nth).ok()?)))
+            .filter(|(_, text)| ALERT_MARKS.iter().any(|mark| text.starts_with(mark)))
             .collect();
         let (marks, states) = (self.reader.marks(), self.reader.states());
-        let mut found: Vec<usize> = marked
-            .into_iter()
-            .map(|nth| {
-                let mark = marks[nth];
-                let next = states.partition_point(|state| state.offset < mark.offset);
-                // The mark may have been written after the state.
-                let before = next.checked_sub(1);
-                let shows = |nth: &usize| states[*nth].at_unix_ns >= mark.at_unix_ns;
-                before.filter(shows).unwrap_or(next.min(states.len() - 1))
-            })
-            .collect();
-        found.sort_unstable();
-        found.dedup();
-        found
+        let raised = texts.into_iter().map(|(nth, text)| {
+            let mark = marks[nth];
+            let next = states.partition_point(|state| state.offset < mark.offset);
+            // The mark may have been written after the state.
+            let before = next.checked_sub(1);
+            let shows = |nth: &usize| states[*nth].at_unix_ns >= mark.at_unix_ns;
+            Raised {
+                nth: before.filter(shows).unwrap_or(next.min(states.len() - 1)),
+                at_unix_ns: mark.at_unix_ns,
+                text,
+            }
+        });
+        let mut raised: Vec<Raised> = raised.collect();
+        raised.sort_by_key(|raised| raised.nth);
+        raised
     }
 
     /// The number of the state that shows an instant.

@@ -3,6 +3,7 @@
 use std::io::Cursor;
 
 use turbowish_model::query::{Query, Rows};
+use turbowish_model::snapshot::pitfall::Pitfall;
 use turbowish_model::snapshot::units::SECOND;
 use turbowish_model::snapshot::{Page, ProcRow, Snapshot, TaskGroup, TaskRow};
 use turbowish_recording::{Compression, Reader, Writer};
@@ -141,7 +142,15 @@ fn a_time_of_day_is_the_last_one_before_the_end() {
 
 #[test]
 fn alerts_begin_at_the_states_of_their_marks() {
-    assert_eq!(recording().alerts(), [4, 8]);
+    let raised = recording().raised();
+    let alerts = raised.iter().filter(|raised| raised.is_alert());
+    assert_eq!(alerts.map(|raised| raised.nth).collect::<Vec<_>>(), [4, 8]);
+    let is = |nth: usize, pitfall, from| {
+        let time = AT + from * SECOND..=AT + 9 * SECOND;
+        raised[nth].is(pitfall, &time)
+    };
+    assert!(is(0, Pitfall::Deadlock, 4) && !is(0, Pitfall::Deadlock, 5));
+    assert!(is(1, Pitfall::TaskLeak, 4) && !is(0, Pitfall::TaskLeak, 4));
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! A recording on the screen: its states, and which of them is shown.
 
+use turbowish_model::snapshot::pitfall::Pitfall;
 use turbowish_model::snapshot::units::SECOND;
 
-use crate::recording::Recording;
+use crate::recording::{Raised, Recording};
 
 /// A recording, as far as the screen needs to know it. Its states are read one at a time.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,6 +16,8 @@ pub(crate) struct Past {
     lost: Vec<u32>,
     /// The numbers of the states in which an alert begins, ascending.
     alerts: Vec<usize>,
+    /// Where alerts of any severity were raised.
+    raised: Vec<Raised>,
     /// The number of the requested state.
     at: usize,
     /// The number of the displayed state.
@@ -30,19 +33,36 @@ pub(crate) enum Leap {
     TenSeconds,
     /// To a state in which an alert begins.
     Alert,
-    /// To the state of an alert that was active between these instants, in nanoseconds since 1970.
-    Spell { began: u64, ended: u64 },
+    /// To the state of an alert.
+    Spell(Spell),
+}
+
+/// The time of an alert, in nanoseconds since 1970.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Spell {
+    pub(crate) pitfall: Pitfall,
+    pub(crate) began: u64,
+    pub(crate) ended: u64,
 }
 
 /// Time after the begin of an alert in which a state still belongs to it.
 const AFTER_NS: u64 = 2 * SECOND;
 
+/// Time after the end of an alert in which it may be raised: scans may be so far apart.
+const LATE_NS: u64 = 12 * SECOND;
+
 impl Past {
     /// A recording under this name, whose state of that number is to be shown.
     pub(crate) fn of(recording: &mut Recording, name: &str, at: usize) -> Self {
-        let alerts = recording.alerts();
+        let raised = recording.raised();
+        let alerts = raised.iter().filter(|raised| raised.is_alert());
+        let mut alerts: Vec<usize> = alerts.map(|raised| raised.nth).collect();
+        alerts.dedup();
         let past = Self::new(name, recording.times().collect(), alerts, at);
-        past.with_lost(recording.lost().collect())
+        Self {
+            raised,
+            ..past.with_lost(recording.lost().collect())
+        }
     }
 
     /// A recording whose state of that number is to be shown.
@@ -52,6 +72,7 @@ impl Past {
             times,
             lost: Vec::new(),
             alerts,
+            raised: Vec::new(),
             at,
             shown: at,
         }
@@ -100,12 +121,12 @@ impl Past {
             Leap::State => self.beside(forward),
             Leap::TenSeconds => self.ten_seconds(forward),
             Leap::Alert => self.alert(forward),
-            Leap::Spell { began, ended } => self.of_spell(began, ended),
+            Leap::Spell(spell) => self.of_spell(spell),
         };
         self.at = next.ok_or(match (leap, forward) {
             (Leap::Alert, true) => "no alert begins after this state",
             (Leap::Alert, false) => "no alert begins before this state",
-            (Leap::Spell { .. }, _) => "the time of this alert is not kept any more",
+            (Leap::Spell(_), _) => "the time of this alert is not kept any more",
             (_, true) => "this is the last state of the recording",
             (_, false) => "this is the first state of the recording",
         })?;
@@ -143,9 +164,15 @@ impl Past {
         }
     }
 
-    /// The state of an alert: the first one in which it is marked as active, else the first one
-    /// while it was active, soon after its begin, or next to that. `None` if that time is not kept.
-    pub(crate) fn of_spell(&self, began: u64, ended: u64) -> Option<usize> {
+    /// The state of an alert: the first one after it was raised, even if it was over by then; else
+    /// the first one with a mark while it was active, the first one while it was active, soon after
+    /// its begin, or next to that. `None` if that time is not kept.
+    pub(crate) fn of_spell(&self, spell: Spell) -> Option<usize> {
+        let Spell {
+            pitfall,
+            began,
+            ended,
+        } = spell;
         let first = *self.times.first()?;
         if began.saturating_add(AFTER_NS) < first {
             return None;
@@ -162,7 +189,11 @@ impl Past {
             let nearest = times.min_by_key(|(_, at)| at.abs_diff(began));
             nearest.map(|(nth, _)| nth)
         };
-        let found = active().find(marked).or_else(|| active().next());
+        let time = began..=ended.saturating_add(LATE_NS);
+        let raised = self.raised.iter().find(|raised| raised.is(pitfall, &time));
+        let found = raised.map(|raised| raised.nth);
+        let found = found.or_else(|| active().find(marked));
+        let found = found.or_else(|| active().next());
         found.or_else(near).or_else(nearest)
     }
 
@@ -185,8 +216,14 @@ impl Past {
 
 #[cfg(test)]
 mod tests {
-    use super::{Leap, Past};
+    use std::io::Cursor;
+
+    use super::{Leap, Past, Spell};
+    use crate::recording::{Bytes, Recording};
+    use turbowish_model::snapshot::Snapshot;
+    use turbowish_model::snapshot::pitfall::Pitfall;
     use turbowish_model::snapshot::units::SECOND;
+    use turbowish_recording::{Compression, Reader, Writer};
 
     #[test]
     fn leaps_end_at_the_ends() {
@@ -224,6 +261,14 @@ mod tests {
         assert_eq!((past.at(), &*past.place()), (7, "state 8 of 8"));
     }
 
+    fn spell(began: u64, ended: u64) -> Spell {
+        Spell {
+            pitfall: Pitfall::BlockedWorker,
+            began,
+            ended,
+        }
+    }
+
     #[test]
     fn an_alert_leads_to_the_state_that_shows_it() {
         let times = [10, 11, 12, 13, 20].map(|second| second * SECOND).to_vec();
@@ -243,9 +288,49 @@ mod tests {
             (8 * SECOND, 9 * SECOND, Some(0), "just before the first one"),
             (8 * SECOND - 1, 30 * SECOND, None, "it is not kept"),
         ] {
-            assert_eq!(past.of_spell(began, ended), expected, "{why}");
+            assert_eq!(past.of_spell(spell(began, ended)), expected, "{why}");
         }
-        assert_eq!(Past::new("x.tw", vec![], vec![], 0).of_spell(0, 1), None);
+        let empty = Past::new("x.tw", vec![], vec![], 0);
+        assert_eq!(empty.of_spell(spell(0, 1)), None);
+    }
+
+    /// A stall of 1.2 s: a long poll at first, then a blocked worker, noticed while it lasts or
+    /// afterwards; and another one later.
+    #[test]
+    fn an_alert_that_was_another_one_before_leads_to_where_it_was_raised() {
+        const AT: u64 = 1_000 * SECOND;
+        const MS: u64 = SECOND / 1000;
+        for (raised_ms, expected) in [(1_050, 2), (1_400, 3), (11_900, 14)] {
+            let mut writer = Writer::begin(Vec::new(), Compression::Deflate).unwrap();
+            let marks = [
+                (300, "warning: long poll 300ms in one poll"),
+                (raised_ms, "alert: blocked worker w0 1.00 s+: in one poll"),
+                (20_300, "alert: blocked worker w0 1.00 s+: in one poll"),
+            ];
+            let mut marks = marks.into_iter().peekable();
+            for at in [310, 1_060, 1_500]
+                .into_iter()
+                .chain((2..30).map(|s| s * 1_000))
+            {
+                while let Some((mark, text)) = marks.next_if(|(mark, _)| *mark <= at) {
+                    writer.mark(AT + mark * MS, text).unwrap();
+                }
+                let state = Snapshot {
+                    at_unix_ns: AT + at * MS,
+                    ..Snapshot::default()
+                };
+                writer.state(&state, 0).unwrap();
+            }
+            let bytes: Box<dyn Bytes> = Box::new(Cursor::new(writer.end().unwrap()));
+            let reader = Reader::open(bytes).unwrap();
+            let past = Past::of(&mut Recording::of("x.tw".to_owned(), reader), "x.tw", 0);
+            let spell = spell(AT, AT + 1_200 * MS);
+            assert_eq!(
+                past.of_spell(spell).map(|nth| nth + 1),
+                Some(expected),
+                "{raised_ms}"
+            );
+        }
     }
 
     #[test]

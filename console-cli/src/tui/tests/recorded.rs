@@ -17,7 +17,7 @@ use super::screens::{LARGE, SMALL, check};
 use crate::recording::Recording;
 use crate::tui::message::{Effect, Message};
 use crate::tui::source::Source;
-use crate::tui::state::{Leap, Past, Phase, State, Wanted};
+use crate::tui::state::{Leap, Past, Phase, Spell, State, Wanted};
 
 /// The server so many seconds before the end, with a deadlock in the last ten seconds.
 fn state_before(seconds: u64) -> Snapshot {
@@ -345,10 +345,11 @@ fn an_alert_leads_to_its_past() {
             first_s as usize,
         ))
     };
-    let way = Leap::Spell {
+    let way = Leap::Spell(Spell {
+        pitfall: deadlock().pitfall,
         began: AT - 30 * SECOND,
         ended: AT - 29 * SECOND,
-    };
+    });
     for keys in ["! (", "5 ("] {
         let mut state = attached(SMALL);
         arrives(&mut state, with(vec![over(30)]));

@@ -4,7 +4,7 @@ use turbowish_model::snapshot::units;
 
 use crate::detail::rich_line::Link;
 use crate::tui::message::Effect;
-use crate::tui::state::{Leap, Past, Phase, State, View};
+use crate::tui::state::{Leap, Past, Phase, Spell, State, View};
 
 /// That there is no other window.
 pub(super) const ONE_WINDOW: &str = "a recording has the sums of 10 s before each state only";
@@ -42,8 +42,13 @@ fn spell(state: &State) -> Option<Leap> {
     let began = alert.began_at(at);
     let ended = began.saturating_add(alert.lasted_ns());
     let past = state.link.past.as_ref();
-    let is_here = past.is_some_and(|past| past.of_spell(began, ended) == Some(past.at()));
-    (!is_here).then_some(Leap::Spell { began, ended })
+    let spell = Spell {
+        pitfall: alert.pitfall,
+        began,
+        ended,
+    };
+    let is_here = past.is_some_and(|past| past.of_spell(spell) == Some(past.at()));
+    (!is_here).then_some(Leap::Spell(spell))
 }
 
 /// Requests another state of the recording that is shown; says why not, and what was lost.
@@ -54,7 +59,7 @@ fn go(state: &mut State, leap: Leap, forward: bool) {
     let told = past.leap(leap, forward);
     let (lost, begin) = (past.lost(), past.begin());
     match (told, lost) {
-        (Err(reason), _) if matches!(leap, Leap::Spell { .. }) => {
+        (Err(reason), _) if matches!(leap, Leap::Spell(_)) => {
             let clock = state.now.time_of_day(begin);
             state.notice = Some(format!("{reason}: the states begin at {clock}"));
         }
@@ -100,7 +105,7 @@ pub(super) fn kept(state: &mut State, way: Leap, kept: Result<Past, String>) {
             if way != Leap::State {
                 go(state, way, false);
             }
-            let is_missing = matches!(way, Leap::Spell { .. }) && state.notice.is_some();
+            let is_missing = matches!(way, Leap::Spell(_)) && state.notice.is_some();
             if is_missing {
                 // There is nothing to look at: the process is watched on.
                 state.link.past = None;
