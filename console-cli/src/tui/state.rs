@@ -278,9 +278,14 @@ impl State {
     /// The alert that the alert line names, and that `!` opens: the first one that is not muted,
     /// active or not.
     pub(crate) fn headline(&self) -> Option<&Alert> {
+        self.all_heard().next()
+    }
+
+    /// The alerts that are not muted, active or not, in the order in which they are shown.
+    pub(crate) fn all_heard(&self) -> impl Iterator<Item = &Alert> {
         let (mutes, now) = (&self.visit.mutes, self.now.mono_ns);
-        let mut alerts = self.all_alerts().iter();
-        alerts.find(|alert| mutes.left(alert, now).is_none())
+        let alerts = self.all_alerts().iter();
+        alerts.filter(move |alert| mutes.left(alert, now).is_none())
     }
 
     /// Active alerts and those that are over, in the order in which they are shown.
@@ -290,11 +295,9 @@ impl State {
         last.map_or(&[], |snapshot| &snapshot.alerts.rows)
     }
 
-    /// The alerts that are not muted.
+    /// The active alerts that are not muted.
     pub(crate) fn heard(&self) -> impl Iterator<Item = &Alert> {
-        let (mutes, now) = (&self.visit.mutes, self.now.mono_ns);
-        let alerts = self.alerts();
-        alerts.filter(move |alert| mutes.left(alert, now).is_none())
+        self.all_heard().filter(|alert| !alert.is_over())
     }
 
     /// The context of cells, in addition to their row.

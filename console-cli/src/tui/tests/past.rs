@@ -74,6 +74,53 @@ fn again() -> Alert {
     alert
 }
 
+/// A function that slept in a poll is among the first by its time. The line below the table says
+/// that it slept, as long as that poll is in the window.
+#[test]
+fn the_row_of_a_function_tells_of_its_long_poll() {
+    let told = |alert: Alert, width| {
+        let mut state = alarmed((width, 24), vec![alert]);
+        let keys = "/ s n a p s h o t Enter";
+        press(&mut state, keys);
+        let screen = screen(&state);
+        let line = screen
+            .lines()
+            .find(|line| line.contains("off the processor"));
+        line.map(|line| line.trim().to_owned())
+    };
+    let slept = |ago: u64| Alert {
+        on_cpu_ns: Some(12 * SECOND / 1000),
+        on_cpu_of_ns: 1_250 * SECOND / 1000,
+        ended_unix_ns: Some(AT - ago * SECOND),
+        last_unix_ns: Some(AT - ago * SECOND),
+        times: 1,
+        recent: Vec::new(),
+        at: long_poll().at,
+        ..stall(AT)
+    };
+    let check = |alert: Alert, width, expected: Option<&str>| {
+        assert_eq!(told(alert, width).as_deref(), expected);
+    };
+    let line = "blocked worker w1 1.50 s, 4.00 s ago, 1.24 s off the processor: ! opens it";
+    check(slept(4), 80, Some(line));
+    let wide =
+        format!("{line}  kv::snapshot::write  src/snapshot.rs:90  called by kv::snapshot::run");
+    check(slept(4), 200, Some(&wide));
+    check(slept(11), 200, None);
+    let computed = Alert {
+        on_cpu_ns: Some(1_200 * SECOND / 1000),
+        ..slept(4)
+    };
+    check(computed, 200, None);
+    let open = Alert {
+        ended_unix_ns: None,
+        last_unix_ns: None,
+        ..slept(4)
+    };
+    let line = "blocked worker w1 1.50 s, 1.24 s off the processor: ! opens it";
+    check(open, 80, Some(line));
+}
+
 fn line(state: &State, at: usize) -> String {
     screen(state).lines().nth(at).unwrap_or_default().to_owned()
 }

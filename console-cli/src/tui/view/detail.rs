@@ -4,14 +4,27 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
+use turbowish_model::snapshot::alert::Alert;
+use turbowish_model::snapshot::units;
+
 use super::{put, text};
 use crate::theme::Role;
+use crate::tui::rows::RowId;
 use crate::tui::state::State;
+
+/// The width from which on both an alert and the row have room.
+const WIDE: u16 = 110;
 
 pub(super) fn draw(state: &State, frame: &mut Frame<'_>, area: Rect) {
     let table = state.table();
     let Some(row) = table.selected() else { return };
-    let line = format!(" {}", table.detail(row, state.style()));
+    let mut line = format!(" {}", table.detail(row, state.style()));
+    if let Some(alert) = alert_in(state, row) {
+        let told = told(state, alert);
+        // A few letters of the rest are of no use.
+        let rest = if area.width < WIDE { "" } else { &line };
+        line = format!(" {told} {rest}");
+    }
     let (end, role) = match table.absent(row) {
         Some(absent) => (format!("  ({})", absent.word()), Role::Dim),
         None => (String::new(), Role::Plain),
@@ -24,4 +37,49 @@ pub(super) fn draw(state: &State, frame: &mut Frame<'_>, area: Rect) {
         0,
         Line::from(Span::styled(cut, state.look.palette.style(role))),
     );
+}
+
+/// The worst alert of the window about a poll in this row's function: its share of the time is not
+/// only what its code computed.
+fn alert_in(state: &State, row: usize) -> Option<&Alert> {
+    let Some(RowId::Proc(path, ..)) = state.table().id(row) else {
+        return None;
+    };
+    let shown = state.shown.as_ref()?;
+    let concerns = |alert: &&Alert| {
+        let ago = alert.ended_ago(shown.at_unix_ns).unwrap_or(0);
+        let at = alert.at.as_ref();
+        alert.is_in_poll() && ago <= shown.window_ns && at.is_some_and(|at| at.proc == path)
+    };
+    state.all_heard().find(concerns)
+}
+
+/// `blocked worker w0 1.50 s, 4.20 s ago, 1.25 s off the processor: ! opens it`
+fn told(state: &State, alert: &Alert) -> String {
+    let time = |ns| units::duration(ns, state.style().micro);
+    // The rest of the title names the function.
+    let mut line = alert
+        .title
+        .split(": ")
+        .next()
+        .unwrap_or_default()
+        .to_owned();
+    let at = state.shown.as_ref().map_or(0, |shown| shown.at_unix_ns);
+    if let Some(ago) = alert.ended_ago(at) {
+        line += &format!(", {} ago", time(ago));
+    }
+    let off = alert
+        .on_cpu_ns
+        .map(|on| alert.on_cpu_of_ns.saturating_sub(on));
+    if let Some(off) = off.filter(|off| *off >= alert.on_cpu_of_ns / 10 && *off > 0) {
+        line += &format!(", {} off the processor", time(off));
+    }
+    let is_first = state
+        .headline()
+        .is_some_and(|first| std::ptr::eq(first, alert));
+    line + if is_first {
+        ": ! opens it"
+    } else {
+        ": 5 lists it"
+    }
 }
