@@ -15,28 +15,68 @@ use crate::tui::state::State;
 /// The width from which on both an alert and the row have room.
 const WIDE: u16 = 110;
 
+/// Lines that it has at most.
+const MOST: u16 = 4;
+
+/// Draws it at its place, and in lines above that are empty if one line is not enough.
 pub(super) fn draw(state: &State, frame: &mut Frame<'_>, area: Rect) {
     let table = state.table();
-    let Some(row) = table.selected() else { return };
-    let mut line = format!(" {}", table.detail(row, state.style()));
+    let Some(row) = table.selected().filter(|_| area.height > 0) else {
+        return;
+    };
+    let mut line = table.detail(row, state.style());
     if let Some(alert) = alert_in(state, row) {
         let told = told(state, alert);
         // A few letters of the rest are of no use.
         let rest = if area.width < WIDE { "" } else { &line };
-        line = format!(" {told} {rest}");
+        line = format!("{told}  {rest}");
     }
     let (end, role) = match table.absent(row) {
         Some(absent) => (format!("  ({})", absent.word()), Role::Dim),
         None => (String::new(), Role::Plain),
     };
     let room = usize::from(area.width).saturating_sub(end.len());
-    let cut = text::head(&line, room) + &end;
-    put(
-        frame,
-        area,
-        0,
-        Line::from(Span::styled(cut, state.look.palette.style(role))),
-    );
+    let above = empty_above(frame, area).min(MOST - 1);
+    let mut lines = facts(&line, room);
+    let last = lines.len().saturating_sub(1).min(above.into());
+    let rest = lines.split_off(last);
+    lines.push(text::head(&rest.join(" "), room) + &end);
+    let used = u16::try_from(lines.len()).unwrap_or(MOST);
+    let area = Rect {
+        y: (area.y + area.height).saturating_sub(used),
+        height: used,
+        ..area
+    };
+    for (at, line) in lines.into_iter().enumerate() {
+        let span = Span::styled(line, state.look.palette.style(role));
+        put(frame, area, at, Line::from(span));
+    }
+}
+
+/// Lines of facts, which two blanks separate: a fact is on one line if it has room there.
+fn facts(line: &str, room: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for fact in line.split("  ").filter(|fact| !fact.is_empty()) {
+        match lines.last_mut() {
+            Some(last) if text::width(last) + 2 + text::width(fact) <= room => {
+                last.push_str("  ");
+                last.push_str(fact);
+            }
+            _ => lines.extend(text::wrap(fact, room)),
+        }
+    }
+    lines
+}
+
+/// Number of empty lines above a place, but for one that stays so.
+fn empty_above(frame: &mut Frame<'_>, area: Rect) -> u16 {
+    let buffer = frame.buffer_mut();
+    let is_empty = |y: &u16| {
+        let mut cells = (area.left()..area.right()).map(|x| &buffer[(x, *y)]);
+        cells.all(|cell| cell.symbol() == " ")
+    };
+    let empty = (0..area.y).rev().take_while(is_empty).count();
+    u16::try_from(empty).unwrap_or(0).saturating_sub(1)
 }
 
 /// The worst alert of the window about a poll in this row's function: its share of the time is not
