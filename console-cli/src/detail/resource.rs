@@ -27,6 +27,7 @@ pub(super) fn first_lines(
     }
     lines.extend(times("waited", &row.waited, beside));
     lines.extend(longest("wait", row.longest_wait.as_ref(), beside));
+    lines.extend(longest_queue(row, beside));
     let kept = match row.kind {
         Kind::Mpsc | Kind::Oneshot | Kind::Broadcast | Kind::Watch => "inside",
         _ => "held",
@@ -125,6 +126,17 @@ fn longest(what: &str, row: Option<&LongestRow>, beside: &DetailContext<'_>) -> 
     let at = at.map(|at| format!("{asked} at {}", beside.spot(at)));
     let more: Vec<String> = [Some(by), behind, at].into_iter().flatten().collect();
     wrapped(line, &more, beside.room)
+}
+
+/// `longest queue 44 waiters at 17:04:29`; a single waiter is no queue.
+fn longest_queue(row: &ResourceRow, beside: &DetailContext<'_>) -> Option<RichLine> {
+    let count = units::count(row.longest_queue);
+    let when = beside.when(row.longest_queue_ago_ns);
+    (row.longest_queue > 1).then(|| {
+        RichLine::default()
+            .label("  longest queue")
+            .say(format!(" {count} waiters {when}"))
+    })
 }
 
 /// `senders 2: conn:51022, ?`

@@ -58,7 +58,7 @@ pub(crate) fn task(row: &TaskRow, style: Style) -> String {
 
 /// `mutex log  made at src/repl.rs:18:18  taken by snapshot at src/snapshot.rs:92:23`; of one that
 /// nobody holds, first who held it the longest: `mutex log  longest held 41.6 s by snapshot at
-/// src/snapshot.rs:92:23`
+/// src/snapshot.rs:92:23`; and `longest queue 44, 12.3 s ago` if there are less now.
 pub(crate) fn resource(row: &ResourceRow, style: Style) -> String {
     let mut line = row.name.clone();
     let free = row.longest_hold.as_ref().filter(|_| row.holder_count == 0);
@@ -66,6 +66,11 @@ pub(crate) fn resource(row: &ResourceRow, style: Style) -> String {
         let took = units::duration(longest.took_ns, style.micro);
         let task = longest.task.as_deref().unwrap_or(units::UNKNOWN);
         line.push_str(&format!("  longest held {took} by {task} at {}", spot(at)));
+    }
+    if row.longest_queue > row.waiter_count.max(1) {
+        let count = units::count(row.longest_queue);
+        let ago = units::duration(row.longest_queue_ago_ns, style.micro);
+        line.push_str(&format!("  longest queue {count}, {ago} ago"));
     }
     line.push_str(&format!("  made at {}", spot(&row.made_at)));
     if row.closed {

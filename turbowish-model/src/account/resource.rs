@@ -292,8 +292,19 @@ pub struct Times {
     pub kept: Buckets,
     /// The longest of `waited`.
     pub longest_wait: Option<LongestUse>,
+    /// The longest queue.
+    pub longest_queue: Option<LongestQueue>,
     /// The longest of `kept`.
     pub longest_hold: Option<LongestUse>,
+}
+
+/// The largest number of waiters at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LongestQueue {
+    /// Number of waiters.
+    pub count: u64,
+    /// When the last of them began to wait, in ticks.
+    pub at: u64,
 }
 
 /// The longest hold of a resource that has ended, the longest wait for it that was served, or the

@@ -69,7 +69,17 @@ row! {
         longest_wait: Option<LongestRow> [longest];
         /// The longest of `kept`, since the first use.
         longest_hold: Option<LongestRow> [longest];
+        /// Largest number of waiters at a time, since the first use; 0 if there were none.
+        longest_queue: u64 [first];
+        /// Time since there were so many; 0 if there were none.
+        longest_queue_ago_ns: u64 [first];
     }
+    merged also by |into, other| {
+        if other.longest_queue > into.longest_queue {
+            into.longest_queue = other.longest_queue;
+            into.longest_queue_ago_ns = other.longest_queue_ago_ns;
+        }
+    };
 }
 
 /// The longest hold of a resource that has ended, the longest wait that was served, or the longest

@@ -199,7 +199,7 @@ impl Record {
             wakeable: true,
             polled: who.poll,
         };
-        state.waiters.insert(ticket, (waiter, node));
+        state.add_waiter(waiter, node);
         drop(state);
         events::resource(self.id, || {
             ResourceEvent::Wait(ResourceClaim {
@@ -286,6 +286,7 @@ impl Record {
         let (waits, forgotten) = (state.waits, state.forgotten);
         let (intents, intent_counts) = (state.intents.read(), state.intents.counts());
         let deserted = state.intents.deserted(self.took.load(Ordering::Relaxed));
+        let longest_queue = state.longest_queue;
         let mut waited = Buckets::default();
         if let Some(histogram) = &state.waited {
             histogram.collect(&mut waited);
@@ -323,7 +324,10 @@ impl Record {
                 waits,
                 forgotten,
             },
-            times: self.times(waited),
+            times: Times {
+                longest_queue,
+                ..self.times(waited)
+            },
         }
     }
 
@@ -333,6 +337,7 @@ impl Record {
         Times {
             waited,
             kept,
+            longest_queue: None,
             longest_wait: self.longest.wait.read(),
             longest_hold: self.longest.hold.read(),
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use turbowish_model::account::histogram::Histogram;
-use turbowish_model::account::resource::{Holder, Waiter};
+use turbowish_model::account::resource::{Holder, LongestQueue, Waiter};
 
 use super::intents::Intended;
 use super::wait::WaitNode;
@@ -20,6 +20,7 @@ pub(super) struct ResourceState {
     pub(super) held: u64,
     pub(super) forgotten: u64,
     pub(super) waited: Option<Box<Histogram>>,
+    pub(super) longest_queue: Option<LongestQueue>,
     pub(super) intents: Intended,
 }
 
@@ -29,6 +30,16 @@ pub(super) const NO_SLOT: u32 = u32::MAX;
 pub(super) const EXCLUSIVE: u32 = u32::MAX - 1;
 
 impl ResourceState {
+    /// Adds a waiter.
+    pub(super) fn add_waiter(&mut self, waiter: Waiter, node: Arc<WaitNode>) {
+        self.waiters.insert(waiter.ticket, (waiter, node));
+        let count = self.waiters.len() as u64;
+        if self.longest_queue.is_none_or(|most| count > most.count) {
+            let at = waiter.since;
+            self.longest_queue = Some(LongestQueue { count, at });
+        }
+    }
+
     /// Adds a holder of a part. Returns the slot.
     pub(super) fn add_holder(&mut self, mut holder: Holder) -> u32 {
         self.tickets += 1;

@@ -101,6 +101,7 @@ fn the_longest_hold_and_wait_of_a_lock_are_remembered() {
         assert!(!poll(first.as_mut()));
         let seen = row(&monitor, "most-held");
         assert_eq!((seen.longest_hold, seen.longest_wait), (None, None));
+        assert_eq!((seen.longest_queue, seen.longest_queue_ago_ns), (0, 0));
         advance(400 * MS);
         let mut second = pin!(lookup(&lock));
         let mut third = Box::pin(lookup(&lock));
@@ -114,6 +115,8 @@ fn the_longest_hold_and_wait_of_a_lock_are_remembered() {
         drop(third);
     }
     let seen = row(&monitor, "most-held");
+    let most = (seen.longest_queue, seen.longest_queue_ago_ns / MS);
+    assert_eq!(most, (2, 2_100), "they began to wait 400 ms after the hold");
     let hold = seen.longest_hold.as_ref();
     let held = (1_500, 1_000, Role::Lock, "rebuild", "rebuild");
     assert_eq!(told(hold), Some(held), "the task is over");
@@ -138,6 +141,10 @@ fn the_longest_hold_and_wait_of_a_lock_are_remembered() {
     let seen = row(&monitor, "most-held");
     let held = (1_500, 2_500, Role::Lock, "rebuild", "rebuild");
     assert_eq!(told(seen.longest_hold.as_ref()), Some(held), "not beaten");
+    assert_eq!(
+        (seen.longest_queue, seen.longest_queue_ago_ns / MS),
+        (2, 3_600)
+    );
     let guard = lock.try_lock().expect("free");
     advance(1_501 * MS);
     drop(guard);

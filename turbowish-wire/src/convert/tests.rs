@@ -303,6 +303,8 @@ impl Distinct {
             kept: self.distribution(),
             longest_wait: Some(self.longest(Role::Acquire)),
             longest_hold: Some(self.longest(Role::Write)),
+            longest_queue: self.number(),
+            longest_queue_ago_ns: self.number(),
             ..self.plain()
         }
     }

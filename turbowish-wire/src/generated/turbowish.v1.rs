@@ -988,6 +988,12 @@ pub struct ResourceRow {
     /// The longest of those holds, or of the times that items spent inside.
     #[prost(message, optional, tag = "45")]
     pub longest_hold: ::core::option::Option<LongestUse>,
+    /// Largest number of waiters at a time; 0 from a process that does not tell.
+    #[prost(uint64, tag = "46")]
+    pub longest_queue: u64,
+    /// Time since there were so many.
+    #[prost(uint64, tag = "47")]
+    pub longest_queue_ago_ns: u64,
 }
 /// The longest use of a resource, which is over.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -3001,7 +3007,7 @@ impl crate::weight::Weighed for ResourceRow {
 }
 impl ResourceRow {
     /// The numbers of the fields, by name.
-    pub const FIELDS: &'static [(&'static str, u32)] = &[("id", 1), ("kind", 2), ("name", 3), ("made_at", 4), ("age_ns", 5), ("capacity", 6), ("level", 7), ("closed", 8), ("holders", 9), ("holder_count", 10), ("waiters", 11), ("waiter_count", 12), ("senders", 13), ("receivers", 14), ("put", 15), ("took", 16), ("waits", 17), ("waited", 18), ("kept", 19), ("will", 40), ("will_count", 41), ("may", 42), ("may_count", 43), ("longest_wait", 44), ("longest_hold", 45)];
+    pub const FIELDS: &'static [(&'static str, u32)] = &[("id", 1), ("kind", 2), ("name", 3), ("made_at", 4), ("age_ns", 5), ("capacity", 6), ("level", 7), ("closed", 8), ("holders", 9), ("holder_count", 10), ("waiters", 11), ("waiter_count", 12), ("senders", 13), ("receivers", 14), ("put", 15), ("took", 16), ("waits", 17), ("waited", 18), ("kept", 19), ("will", 40), ("will_count", 41), ("may", 42), ("may_count", 43), ("longest_wait", 44), ("longest_hold", 45), ("longest_queue", 46), ("longest_queue_ago_ns", 47)];
 }
 impl crate::weight::Weighed for LongestUse {
     fn shape() -> &'static crate::weight::Shape {

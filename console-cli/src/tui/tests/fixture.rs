@@ -316,6 +316,8 @@ fn once_held(row: ResourceRow) -> ResourceRow {
             ..wait
         }),
         longest_hold: Some(longest(task, 1_500, proc, Role::Lock, Some(spot(taken)))),
+        longest_queue: 44,
+        longest_queue_ago_ns: 95 * SECOND,
         ..row
     }
 }
