@@ -6,7 +6,6 @@ mod tape;
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Seek};
 use std::mem::take;
-use std::ops::RangeInclusive;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
@@ -14,6 +13,7 @@ use jiff::civil::Time;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 use turbowish_model::query::{Budget, Query, RECORDED_WINDOW_NS, Rows, Selection};
+use turbowish_model::snapshot::alert::Severity;
 use turbowish_model::snapshot::pitfall::Pitfall;
 use turbowish_model::snapshot::units::{self, Micro};
 use turbowish_model::snapshot::{Snapshot, Table, TableVisitor, json::Record};
@@ -31,30 +31,44 @@ const MARKS: usize = 10_000;
 
 /// What a mark of an alert begins with.
 pub(crate) const ALERT_MARK: &str = "alert: ";
-/// What a mark begins with that says that something was raised, by severity.
-const ALERT_MARKS: [&str; 3] = [ALERT_MARK, "warning: ", "note: "];
 
-/// That an alert of any severity was raised.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Raised {
-    /// The number of the first state that shows it.
+/// A mark that an alert of any severity was raised.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RaisedMark {
+    /// The number of the first state that shows the alert.
     pub(crate) nth: usize,
-    at_unix_ns: u64,
-    /// Its severity and its title.
-    text: String,
+    /// When it was raised, in nanoseconds since 1970.
+    pub(crate) at_unix_ns: u64,
+    pub(crate) severity: Severity,
+    /// Kind of the alert; `None` if this version does not know it.
+    pub(crate) pitfall: Option<Pitfall>,
 }
 
-impl Raised {
-    /// Whether its severity is that of an alert.
-    pub(crate) fn is_alert(&self) -> bool {
-        self.text.starts_with(ALERT_MARK)
+#[cfg(test)]
+impl RaisedMark {
+    /// Marks of alerts of an unknown kind, at these states.
+    pub(crate) fn alerts<const N: usize>(states: [usize; N]) -> Vec<Self> {
+        let mark = |nth| Self {
+            nth,
+            at_unix_ns: 0,
+            severity: Severity::Alert,
+            pitfall: None,
+        };
+        states.map(mark).to_vec()
     }
+}
 
-    /// Whether it is an alert of that kind, raised in that time, in nanoseconds since 1970.
-    pub(crate) fn is(&self, pitfall: Pitfall, time: &RangeInclusive<u64>) -> bool {
-        let title = self.text.split_once(": ").map_or("", |(_, title)| title);
-        title.starts_with(pitfall.title()) && time.contains(&self.at_unix_ns)
-    }
+/// The severity and the kind of the alert that a mark tells of: `alert: deadlock of 2 tasks`.
+/// `None` if the mark tells of something else.
+fn raised(mark: &str) -> Option<(Severity, Option<Pitfall>)> {
+    let (word, title) = mark.split_once(": ")?;
+    let mut severities = [Severity::Alert, Severity::Warning, Severity::Note].into_iter();
+    let severity = severities.find(|severity| severity.word() == word)?;
+    let mut pitfalls = Pitfall::ALL.iter().copied();
+    Some((
+        severity,
+        pitfalls.find(|pitfall| title.starts_with(pitfall.title())),
+    ))
 }
 
 /// Whether the user means a recording, not a process.
@@ -298,28 +312,28 @@ impl Recording {
         self.reader.states().iter().map(|state| state.lost)
     }
 
-    /// Where alerts of any severity were raised, by state.
-    pub(crate) fn raised(&mut self) -> Vec<Raised> {
+    /// The marks that alerts were raised, by state.
+    pub(crate) fn raised(&mut self) -> Vec<RaisedMark> {
         let count = self.reader.marks().len();
         let marks = count.saturating_sub(MARKS)..count;
-        let texts: Vec<(usize, String)> = marks
-            .filter_map(|nth| Some((nth, self.reader.mark(nth).ok()?)))
-            .filter(|(_, text)| ALERT_MARKS.iter().any(|mark| text.starts_with(mark)))
+        let known: Vec<_> = marks
+            .filter_map(|nth| Some((nth, raised(&self.reader.mark(nth).ok()?)?)))
             .collect();
         let (marks, states) = (self.reader.marks(), self.reader.states());
-        let raised = texts.into_iter().map(|(nth, text)| {
+        let raised = known.into_iter().map(|(nth, (severity, pitfall))| {
             let mark = marks[nth];
             let next = states.partition_point(|state| state.offset < mark.offset);
             // The mark may have been written after the state.
             let before = next.checked_sub(1);
             let shows = |nth: &usize| states[*nth].at_unix_ns >= mark.at_unix_ns;
-            Raised {
+            RaisedMark {
                 nth: before.filter(shows).unwrap_or(next.min(states.len() - 1)),
                 at_unix_ns: mark.at_unix_ns,
-                text,
+                severity,
+                pitfall,
             }
         });
-        let mut raised: Vec<Raised> = raised.collect();
+        let mut raised: Vec<RaisedMark> = raised.collect();
         raised.sort_by_key(|raised| raised.nth);
         raised
     }

@@ -3,12 +3,13 @@
 use std::io::Cursor;
 
 use turbowish_model::query::{Query, Rows};
+use turbowish_model::snapshot::alert::Severity;
 use turbowish_model::snapshot::pitfall::Pitfall;
 use turbowish_model::snapshot::units::SECOND;
 use turbowish_model::snapshot::{Page, ProcRow, Snapshot, TaskGroup, TaskRow};
 use turbowish_recording::{Compression, Reader, Writer};
 
-use super::{Moment, Recording};
+use super::{Moment, RaisedMark, Recording, raised};
 use crate::failure::Failure;
 
 /// 2026-11-20 17:04:31 UTC.
@@ -142,15 +143,44 @@ fn a_time_of_day_is_the_last_one_before_the_end() {
 
 #[test]
 fn alerts_begin_at_the_states_of_their_marks() {
-    let raised = recording().raised();
-    let alerts = raised.iter().filter(|raised| raised.is_alert());
-    assert_eq!(alerts.map(|raised| raised.nth).collect::<Vec<_>>(), [4, 8]);
-    let is = |nth: usize, pitfall, from| {
-        let time = AT + from * SECOND..=AT + 9 * SECOND;
-        raised[nth].is(pitfall, &time)
-    };
-    assert!(is(0, Pitfall::Deadlock, 4) && !is(0, Pitfall::Deadlock, 5));
-    assert!(is(1, Pitfall::TaskLeak, 4) && !is(0, Pitfall::TaskLeak, 4));
+    let marks = recording().raised();
+    let told = |mark: &RaisedMark| (mark.nth, mark.severity, mark.pitfall);
+    assert_eq!(
+        marks.iter().map(told).collect::<Vec<_>>(),
+        [
+            (4, Severity::Alert, Some(Pitfall::Deadlock)),
+            (8, Severity::Alert, Some(Pitfall::TaskLeak)),
+        ]
+    );
+    assert_eq!(marks[0].at_unix_ns, AT + 4 * SECOND);
+}
+
+#[test]
+fn marks_tell_the_kind_of_an_alert() {
+    for (mark, expected) in [
+        (
+            "alert: deadlock",
+            Some((Severity::Alert, Some(Pitfall::Deadlock))),
+        ),
+        (
+            "alert: self deadlock: repl-1",
+            Some((Severity::Alert, Some(Pitfall::SelfDeadlock))),
+        ),
+        (
+            "warning: long poll 38.4ms: kv::run",
+            Some((Severity::Warning, Some(Pitfall::LongPoll))),
+        ),
+        ("note: of a later version", Some((Severity::Note, None))),
+        ("over: deadlock", None),
+        ("asked for by 17", None),
+    ] {
+        assert_eq!(raised(mark), expected, "{mark}");
+    }
+    // No title begins with another one: the first that fits is the only one.
+    for one in Pitfall::ALL {
+        let begins = |other: &&Pitfall| one.title().starts_with(other.title());
+        assert_eq!(Pitfall::ALL.iter().filter(begins).count(), 1, "{one:?}");
+    }
 }
 
 #[test]

@@ -15,7 +15,7 @@ use turbowish_model::snapshot::units::SECOND;
 use turbowish_wire::client::Target;
 
 pub(crate) use self::navigation::{Navigation, Pending, Session, Taping};
-pub(crate) use self::past::{Leap, Past, Spell};
+pub(crate) use self::past::{AlertTime, Leap, Past};
 pub(crate) use self::typed::{HelpPage, Picker, Typed};
 pub(crate) use self::views::{Tables, View};
 pub(crate) use self::wanted::Wanted;

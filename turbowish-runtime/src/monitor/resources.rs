@@ -165,8 +165,8 @@ fn row<N: Names>(
         kept: assembly.population(&times.kept, ticks(times.longest_hold)),
         longest_wait: times.longest_wait.as_ref().map(longest),
         longest_hold: times.longest_hold.as_ref().map(longest),
-        longest_queue: times.longest_queue.map_or(0, |most| most.count),
-        longest_queue_ago_ns: times.longest_queue.map_or(0, |most| age(most.at)),
+        longest_queue: times.longest_queue.map_or(0, |queue| queue.count),
+        longest_queue_ago_ns: times.longest_queue.map_or(0, |queue| age(queue.at)),
     }
 }
 

@@ -10,7 +10,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use turbowish_model::account::histogram::{Buckets, Histogram};
-use turbowish_model::account::resource::{Flow, Holder, Kind, Reading, Role, SHOWN, Times, Waiter};
+use turbowish_model::account::resource::{
+    Flow, Holder, Kind, LongestQueue, Reading, Role, SHOWN, Times, Waiter,
+};
 
 use turbowish_model::event::{ResourceClaim, ResourceEvent};
 
@@ -324,20 +326,17 @@ impl Record {
                 waits,
                 forgotten,
             },
-            times: Times {
-                longest_queue,
-                ..self.times(waited)
-            },
+            times: self.times(waited, longest_queue),
         }
     }
 
-    fn times(&self, waited: Buckets) -> Times {
+    fn times(&self, waited: Buckets, longest_queue: Option<LongestQueue>) -> Times {
         let mut kept = Buckets::default();
         self.kept.collect(&mut kept);
         Times {
             waited,
             kept,
-            longest_queue: None,
+            longest_queue,
             longest_wait: self.longest.wait.read(),
             longest_hold: self.longest.hold.read(),
         }

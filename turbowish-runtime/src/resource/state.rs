@@ -34,7 +34,10 @@ impl ResourceState {
     pub(super) fn add_waiter(&mut self, waiter: Waiter, node: Arc<WaitNode>) {
         self.waiters.insert(waiter.ticket, (waiter, node));
         let count = self.waiters.len() as u64;
-        if self.longest_queue.is_none_or(|most| count > most.count) {
+        if self
+            .longest_queue
+            .is_none_or(|longest| count > longest.count)
+        {
             let at = waiter.since;
             self.longest_queue = Some(LongestQueue { count, at });
         }

@@ -1,9 +1,10 @@
 //! A recording on the screen: its states, and which of them is shown.
 
+use turbowish_model::snapshot::alert::Severity;
 use turbowish_model::snapshot::pitfall::Pitfall;
 use turbowish_model::snapshot::units::SECOND;
 
-use crate::recording::{Raised, Recording};
+use crate::recording::{RaisedMark, Recording};
 
 /// A recording, as far as the screen needs to know it. Its states are read one at a time.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,10 +15,8 @@ pub(crate) struct Past {
     times: Vec<u64>,
     /// Number of states that were due before each of them and were not recorded.
     lost: Vec<u32>,
-    /// The numbers of the states in which an alert begins, ascending.
-    alerts: Vec<usize>,
-    /// Where alerts of any severity were raised.
-    raised: Vec<Raised>,
+    /// The marks that alerts were raised, by state.
+    raised: Vec<RaisedMark>,
     /// The number of the requested state.
     at: usize,
     /// The number of the displayed state.
@@ -34,12 +33,12 @@ pub(crate) enum Leap {
     /// To a state in which an alert begins.
     Alert,
     /// To the state of an alert.
-    Spell(Spell),
+    Spell(AlertTime),
 }
 
-/// The time of an alert, in nanoseconds since 1970.
+/// Kind and time of an alert, in nanoseconds since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Spell {
+pub(crate) struct AlertTime {
     pub(crate) pitfall: Pitfall,
     pub(crate) began: u64,
     pub(crate) ended: u64,
@@ -55,27 +54,29 @@ impl Past {
     /// A recording under this name, whose state of that number is to be shown.
     pub(crate) fn of(recording: &mut Recording, name: &str, at: usize) -> Self {
         let raised = recording.raised();
-        let alerts = raised.iter().filter(|raised| raised.is_alert());
-        let mut alerts: Vec<usize> = alerts.map(|raised| raised.nth).collect();
-        alerts.dedup();
-        let past = Self::new(name, recording.times().collect(), alerts, at);
-        Self {
-            raised,
-            ..past.with_lost(recording.lost().collect())
-        }
+        let past = Self::new(name, recording.times().collect(), raised, at);
+        past.with_lost(recording.lost().collect())
     }
 
     /// A recording whose state of that number is to be shown.
-    pub(crate) fn new(name: &str, times: Vec<u64>, alerts: Vec<usize>, at: usize) -> Self {
+    pub(crate) fn new(name: &str, times: Vec<u64>, raised: Vec<RaisedMark>, at: usize) -> Self {
         Self {
             name: name.rsplit('/').next().unwrap_or(name).to_owned(),
             times,
             lost: Vec::new(),
-            alerts,
-            raised: Vec::new(),
+            raised,
             at,
             shown: at,
         }
+    }
+
+    /// The numbers of the states in which an alert begins, ascending.
+    fn alerts(&self) -> impl DoubleEndedIterator<Item = usize> {
+        let alerts = self
+            .raised
+            .iter()
+            .filter(|mark| mark.severity == Severity::Alert);
+        alerts.map(|mark| mark.nth)
     }
 
     /// The same recording, with the number of states that were lost before each one.
@@ -157,7 +158,7 @@ impl Past {
     }
 
     fn alert(&self, forward: bool) -> Option<usize> {
-        let mut alerts = self.alerts.iter().copied();
+        let mut alerts = self.alerts();
         match forward {
             true => alerts.find(|nth| *nth > self.at),
             false => alerts.rfind(|nth| *nth < self.at),
@@ -167,12 +168,12 @@ impl Past {
     /// The state of an alert: the first one after it was raised, even if it was over by then; else
     /// the first one with a mark while it was active, the first one while it was active, soon after
     /// its begin, or next to that. `None` if that time is not kept.
-    pub(crate) fn of_spell(&self, spell: Spell) -> Option<usize> {
-        let Spell {
+    pub(crate) fn of_spell(&self, alert: AlertTime) -> Option<usize> {
+        let AlertTime {
             pitfall,
             began,
             ended,
-        } = spell;
+        } = alert;
         let first = *self.times.first()?;
         if began.saturating_add(AFTER_NS) < first {
             return None;
@@ -181,7 +182,7 @@ impl Past {
             let times = self.times.iter().enumerate();
             times.filter_map(move |(nth, at)| (from <= *at && *at <= to).then_some(nth))
         };
-        let marked = |nth: &usize| self.alerts.binary_search(nth).is_ok();
+        let marked = |nth: &usize| self.alerts().any(|marked| marked == *nth);
         let active = || between(began, ended.max(began));
         let near = || between(began, began.saturating_add(AFTER_NS)).next();
         let nearest = || {
@@ -190,8 +191,9 @@ impl Past {
             nearest.map(|(nth, _)| nth)
         };
         let time = began..=ended.saturating_add(LATE_NS);
-        let raised = self.raised.iter().find(|raised| raised.is(pitfall, &time));
-        let found = raised.map(|raised| raised.nth);
+        let is_it =
+            |mark: &&RaisedMark| mark.pitfall == Some(pitfall) && time.contains(&mark.at_unix_ns);
+        let found = self.raised.iter().find(is_it).map(|mark| mark.nth);
         let found = found.or_else(|| active().find(marked));
         let found = found.or_else(|| active().next());
         found.or_else(near).or_else(nearest)
@@ -218,8 +220,8 @@ impl Past {
 mod tests {
     use std::io::Cursor;
 
-    use super::{Leap, Past, Spell};
-    use crate::recording::{Bytes, Recording};
+    use super::{AlertTime, Leap, Past};
+    use crate::recording::{Bytes, RaisedMark, Recording};
     use turbowish_model::snapshot::Snapshot;
     use turbowish_model::snapshot::pitfall::Pitfall;
     use turbowish_model::snapshot::units::SECOND;
@@ -228,7 +230,7 @@ mod tests {
     #[test]
     fn leaps_end_at_the_ends() {
         let times = [0, 1, 2, 3, 9, 13, 14, 40].map(|second| second * SECOND);
-        let mut past = Past::new("a/x.tw", times.to_vec(), vec![2, 5], 7);
+        let mut past = Past::new("a/x.tw", times.to_vec(), RaisedMark::alerts([2, 5]), 7);
         let mut check = |leap, forward, expected: Result<usize, &str>| {
             let told = past.leap(leap, forward).map(|()| past.at());
             assert_eq!(told, expected, "{leap:?} {forward}");
@@ -261,8 +263,8 @@ mod tests {
         assert_eq!((past.at(), &*past.place()), (7, "state 8 of 8"));
     }
 
-    fn spell(began: u64, ended: u64) -> Spell {
-        Spell {
+    fn stall(began: u64, ended: u64) -> AlertTime {
+        AlertTime {
             pitfall: Pitfall::BlockedWorker,
             began,
             ended,
@@ -272,7 +274,7 @@ mod tests {
     #[test]
     fn an_alert_leads_to_the_state_that_shows_it() {
         let times = [10, 11, 12, 13, 20].map(|second| second * SECOND).to_vec();
-        let past = Past::new("x.tw", times, vec![2], 4);
+        let past = Past::new("x.tw", times, RaisedMark::alerts([2]), 4);
         let half = SECOND / 2;
         for (began, ended, expected, why) in [
             (
@@ -288,10 +290,10 @@ mod tests {
             (8 * SECOND, 9 * SECOND, Some(0), "just before the first one"),
             (8 * SECOND - 1, 30 * SECOND, None, "it is not kept"),
         ] {
-            assert_eq!(past.of_spell(spell(began, ended)), expected, "{why}");
+            assert_eq!(past.of_spell(stall(began, ended)), expected, "{why}");
         }
         let empty = Past::new("x.tw", vec![], vec![], 0);
-        assert_eq!(empty.of_spell(spell(0, 1)), None);
+        assert_eq!(empty.of_spell(stall(0, 1)), None);
     }
 
     /// A stall of 1.2 s: a long poll at first, then a blocked worker, noticed while it lasts or
@@ -324,9 +326,9 @@ mod tests {
             let bytes: Box<dyn Bytes> = Box::new(Cursor::new(writer.end().unwrap()));
             let reader = Reader::open(bytes).unwrap();
             let past = Past::of(&mut Recording::of("x.tw".to_owned(), reader), "x.tw", 0);
-            let spell = spell(AT, AT + 1_200 * MS);
+            let stall = stall(AT, AT + 1_200 * MS);
             assert_eq!(
-                past.of_spell(spell).map(|nth| nth + 1),
+                past.of_spell(stall).map(|nth| nth + 1),
                 Some(expected),
                 "{raised_ms}"
             );

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::alerts::{deadlock, futurelock};
 use super::fixture::{AT, SECOND, alarmed, attached, key, listed, press, screen, tell};
+use crate::recording::RaisedMark;
 use crate::tui::keys::{KEYS, Scope, action};
 use crate::tui::message::{Effect, Message};
 use crate::tui::state::{Past, State};
@@ -100,7 +101,7 @@ fn hold(state: &mut State) {
 /// The console shows a recording, whose state changes with the keys.
 fn rewinds(state: &mut State) {
     let times = (0..60).map(|second| AT - (60 - second) * SECOND).collect();
-    state.link.past = Some(Past::new("x.tw", times, vec![10, 50], 30));
+    state.link.past = Some(Past::new("x.tw", times, RaisedMark::alerts([10, 50]), 30));
 }
 
 /// A console where the keys of a scope work, and do something that can be seen.

@@ -14,10 +14,10 @@ use super::fixture::{
     AT, SECOND, arrives, attached, key, kv, listed, looking, press, screen, tell, with,
 };
 use super::screens::{LARGE, SMALL, check};
-use crate::recording::Recording;
+use crate::recording::{RaisedMark, Recording};
 use crate::tui::message::{Effect, Message};
 use crate::tui::source::Source;
-use crate::tui::state::{Leap, Past, Phase, Spell, State, Wanted};
+use crate::tui::state::{AlertTime, Leap, Past, Phase, State, Wanted};
 
 /// The server so many seconds before the end, with a deadlock in the last ten seconds.
 fn state_before(seconds: u64) -> Snapshot {
@@ -34,7 +34,12 @@ fn state_before(seconds: u64) -> Snapshot {
 fn rewound(size: (u16, u16)) -> State {
     let mut state = looking(size);
     let times = (0..60).map(|nth| AT - (59 - nth) * SECOND).collect();
-    state.link.past = Some(Past::new("runs/x.tw", times, vec![20, 50], 59));
+    state.link.past = Some(Past::new(
+        "runs/x.tw",
+        times,
+        RaisedMark::alerts([20, 50]),
+        59,
+    ));
     assert_eq!(state.phase(), Phase::Connecting);
     arrives(&mut state, state_before(0));
     state
@@ -268,7 +273,7 @@ async fn the_source_reads_states() {
 fn a_live_process_is_rewound() {
     let kept = || {
         let times = (0..60).map(|nth| AT - (59 - nth) * SECOND).collect();
-        Ok(Past::new("REWIND", times, vec![20, 50], 59))
+        Ok(Past::new("REWIND", times, RaisedMark::alerts([20, 50]), 59))
     };
     let check = |name: &str, way: Leap, nth: usize, title: &str| {
         let mut state = attached(SMALL);
@@ -345,7 +350,7 @@ fn an_alert_leads_to_its_past() {
             first_s as usize,
         ))
     };
-    let way = Leap::Spell(Spell {
+    let way = Leap::Spell(AlertTime {
         pitfall: deadlock().pitfall,
         began: AT - 30 * SECOND,
         ended: AT - 29 * SECOND,

@@ -4,7 +4,7 @@ use turbowish_model::snapshot::units;
 
 use crate::detail::rich_line::Link;
 use crate::tui::message::Effect;
-use crate::tui::state::{Leap, Past, Phase, Spell, State, View};
+use crate::tui::state::{AlertTime, Leap, Past, Phase, State, View};
 
 /// That there is no other window.
 pub(super) const ONE_WINDOW: &str = "a recording has the sums of 10 s before each state only";
@@ -42,13 +42,13 @@ fn spell(state: &State) -> Option<Leap> {
     let began = alert.began_at(at);
     let ended = began.saturating_add(alert.lasted_ns());
     let past = state.link.past.as_ref();
-    let spell = Spell {
+    let alert = AlertTime {
         pitfall: alert.pitfall,
         began,
         ended,
     };
-    let is_here = past.is_some_and(|past| past.of_spell(spell) == Some(past.at()));
-    (!is_here).then_some(Leap::Spell(spell))
+    let is_here = past.is_some_and(|past| past.of_spell(alert) == Some(past.at()));
+    (!is_here).then_some(Leap::Spell(alert))
 }
 
 /// Requests another state of the recording that is shown; says why not, and what was lost.

@@ -3,7 +3,6 @@
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
-
 use turbowish_model::snapshot::alert::Alert;
 use turbowish_model::snapshot::units;
 
@@ -25,8 +24,7 @@ pub(super) fn draw(state: &State, frame: &mut Frame<'_>, area: Rect) {
         return;
     };
     let mut line = table.detail(row, state.style());
-    if let Some(alert) = alert_in(state, row) {
-        let told = told(state, alert);
+    if let Some(told) = long_poll(state, row) {
         // A few letters of the rest are of no use.
         let rest = if area.width < WIDE { "" } else { &line };
         line = format!("{told}  {rest}");
@@ -79,47 +77,37 @@ fn empty_above(frame: &mut Frame<'_>, area: Rect) -> u16 {
     u16::try_from(empty).unwrap_or(0).saturating_sub(1)
 }
 
-/// The worst alert of the window about a poll in this row's function: its share of the time is not
-/// only what its code computed.
-fn alert_in(state: &State, row: usize) -> Option<&Alert> {
+/// The worst alert of the window about a poll in this row's function, whose share of the time is
+/// not only what its code computed: `blocked worker w0 1.50 s, 4.20 s ago, 1.25 s off the
+/// processor: ! opens it`
+fn long_poll(state: &State, row: usize) -> Option<String> {
     let Some(RowId::Proc(path, ..)) = state.table().id(row) else {
         return None;
     };
     let shown = state.shown.as_ref()?;
+    let ended_ago = |alert: &Alert| alert.ended_ago(shown.at_unix_ns);
     let concerns = |alert: &&Alert| {
-        let ago = alert.ended_ago(shown.at_unix_ns).unwrap_or(0);
+        let is_recent = ended_ago(alert).is_none_or(|ago| ago <= shown.window_ns);
         let at = alert.at.as_ref();
-        alert.is_in_poll() && ago <= shown.window_ns && at.is_some_and(|at| at.proc == path)
+        alert.is_in_poll() && is_recent && at.is_some_and(|at| at.proc == path)
     };
-    state.all_heard().find(concerns)
-}
-
-/// `blocked worker w0 1.50 s, 4.20 s ago, 1.25 s off the processor: ! opens it`
-fn told(state: &State, alert: &Alert) -> String {
+    let alert = state.all_heard().find(concerns)?;
     let time = |ns| units::duration(ns, state.style().micro);
     // The rest of the title names the function.
-    let mut line = alert
-        .title
-        .split(": ")
-        .next()
-        .unwrap_or_default()
-        .to_owned();
-    let at = state.shown.as_ref().map_or(0, |shown| shown.at_unix_ns);
-    if let Some(ago) = alert.ended_ago(at) {
+    let (begin, _) = alert.title.split_once(": ").unwrap_or((&alert.title, ""));
+    let mut line = begin.to_owned();
+    if let Some(ago) = ended_ago(alert) {
         line += &format!(", {} ago", time(ago));
     }
-    let off = alert
-        .on_cpu_ns
-        .map(|on| alert.on_cpu_of_ns.saturating_sub(on));
-    if let Some(off) = off.filter(|off| *off >= alert.on_cpu_of_ns / 10 && *off > 0) {
+    let on = alert.on_cpu_ns.unwrap_or(alert.on_cpu_of_ns);
+    let off = alert.on_cpu_of_ns.saturating_sub(on);
+    if off > 0 && off >= alert.on_cpu_of_ns / 10 {
         line += &format!(", {} off the processor", time(off));
     }
-    let is_first = state
-        .headline()
-        .is_some_and(|first| std::ptr::eq(first, alert));
-    line + if is_first {
-        ": ! opens it"
-    } else {
-        ": 5 lists it"
-    }
+    let first = state.headline()?;
+    line += match std::ptr::eq(first, alert) {
+        true => ": ! opens it",
+        false => ": 5 lists it",
+    };
+    Some(line)
 }
