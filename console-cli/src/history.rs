@@ -245,7 +245,14 @@ impl HistoryLines {
         if let Some(wakeup) = poll.wakeup {
             let by = labels.woken_by(wakeup.by);
             let ready = time(wakeup.latency_ns);
-            more.push(format!("ready {ready}, woken by {by}"));
+            let calls = labels.woken_in(wakeup.by);
+            let within = match &calls[..] {
+                [] => String::new(),
+                [only] => format!(" in {only}"),
+                [first, .., last] => format!(" in {first} > {last}"),
+            };
+            more.push(format!("ready {ready}, woken by {by}{within}"));
+            known.insert("woken_in".to_owned(), json!(calls));
             known.insert("ready_ns".to_owned(), json!(wakeup.latency_ns));
             known.insert("woken_by".to_owned(), json!(by));
         }

@@ -1,7 +1,6 @@
 //! Instants: ticks of a process's clock as nanoseconds since 1970.
 
 use turbowish_model::account::poll_ring::{PollRecord, Wakeup};
-use turbowish_model::account::task::THREAD;
 use turbowish_model::account::time::Scale;
 
 use crate::{PollEvent, WakeupEvent, WokenBy};
@@ -49,10 +48,13 @@ impl ClockReading {
     fn wakeup(&self, Wakeup { latency, by }: Wakeup) -> WakeupEvent {
         WakeupEvent {
             latency_ns: self.scale.ns(latency),
-            by: match by {
-                0 => WokenBy::Unknown,
-                by if by & THREAD != 0 => WokenBy::Thread(by as u32),
-                task => WokenBy::Task(task),
+            by: match (by.thread(), by.task()) {
+                (Some(thread), _) => WokenBy::Thread(thread),
+                (None, 0) => WokenBy::Unknown,
+                (None, id) => WokenBy::Task {
+                    id,
+                    path: by.path(),
+                },
             },
         }
     }

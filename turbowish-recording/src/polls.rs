@@ -51,8 +51,14 @@ pub enum WokenBy {
     /// Unknown: something that is not instrumented, such as a driver or a timer.
     #[default]
     Unknown,
-    /// The task with this ID.
-    Task(u64),
+    /// A task.
+    Task {
+        /// Its ID.
+        id: u64,
+        /// The path of its call that ran at that instant: see [`Names::path`](crate::Names::path).
+        /// 0 if it is not known, as in older recordings.
+        path: u32,
+    },
     /// Code outside of tasks, on the thread with this number.
     Thread(u32),
 }
@@ -138,9 +144,9 @@ impl PollEncoder {
             match by {
                 WokenBy::Unknown => put(body, 0),
                 WokenBy::Thread(thread) => put(body, u64::from(thread) << 2 | BY_THREAD),
-                WokenBy::Task(task) => {
-                    put(body, BY_TASK);
-                    let difference = task.wrapping_sub(poll.task);
+                WokenBy::Task { id, path } => {
+                    put(body, u64::from(path) << 2 | BY_TASK);
+                    let difference = id.wrapping_sub(poll.task);
                     put(body, fold(difference.cast_signed()));
                 }
             }
@@ -233,7 +239,10 @@ fn wakeup(bytes: &mut Bytes<'_>, task: u64) -> Option<WakeupEvent> {
     let by = bytes.number()?;
     let by = match by & 3 {
         BY_THREAD => WokenBy::Thread((by >> 2).try_into().ok()?),
-        BY_TASK => WokenBy::Task(task.wrapping_add_signed(unfold(bytes.number()?))),
+        BY_TASK => WokenBy::Task {
+            id: task.wrapping_add_signed(unfold(bytes.number()?)),
+            path: (by >> 2).try_into().ok()?,
+        },
         _ => WokenBy::Unknown,
     };
     Some(WakeupEvent { latency_ns, by })
@@ -250,7 +259,7 @@ mod tests {
         prop_oneof![
             Just(WokenBy::Unknown),
             any::<u32>().prop_map(WokenBy::Thread),
-            any::<u64>().prop_map(WokenBy::Task),
+            any::<(u64, u32)>().prop_map(|(id, path)| WokenBy::Task { id, path }),
         ]
     }
 

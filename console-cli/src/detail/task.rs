@@ -144,7 +144,7 @@ fn means(row: &TaskRow) -> Option<RichLine> {
     (line.width() > 0).then_some(line)
 }
 
-/// `spawned by main-1 at src/main.rs:31:5   alive 14m02s`
+/// `spawned by main-1 in accept src/net.rs:9 > begin at src/net.rs:31:5   alive 14m02s`
 fn origin(row: &TaskRow, beside: &DetailContext<'_>) -> Vec<RichLine> {
     let alive = format!("alive {}", beside.time(row.age_ns));
     if row.parent.is_none() && row.spawned_at.is_none() {
@@ -154,11 +154,19 @@ fn origin(row: &TaskRow, beside: &DetailContext<'_>) -> Vec<RichLine> {
     let mut line = RichLine::default().label("  spawned");
     if let Some(parent) = &row.parent {
         line = line.say(" by ").task(Some(parent));
+        line = line.say(within(row.spawned_in.as_deref()));
     }
     if let Some(at) = &row.spawned_at {
         line = line.say(format!(" at {}", beside.spot(at)));
     }
     vec![line.say(format!("   {alive}"))]
+}
+
+/// ` in serve src/conn.rs:70 > push`: the calls that ran in the task that woke or spawned this one.
+/// Empty if that was its root, of which the task's name tells.
+fn within(calls: Option<&str>) -> String {
+    let calls = calls.filter(|calls| calls.contains(" > "));
+    calls.map_or_else(String::new, |calls| format!(" in {calls}"))
 }
 
 /// `woken 650k times, 12 by itself, last by repl-2; 1 could wake it`
@@ -196,10 +204,12 @@ fn last(row: &TaskRow, beside: &DetailContext<'_>) -> Vec<RichLine> {
     };
     let mut told = Vec::new();
     if row.state == TaskState::Ready {
-        let by = row.waker.as_ref();
-        let by = by.and_then(|waker| waker.woken_by.as_deref());
+        let waker = row.waker.as_ref();
+        let by = waker.and_then(|waker| waker.woken_by.as_deref());
+        let calls = waker.and_then(|waker| waker.woken_in.as_deref());
         let line = RichLine::default().say("woken by ").join(who(row, by));
-        told.push((row.since_ns, line.say(", not polled since")));
+        let line = line.say(within(calls)).say(", not polled since");
+        told.push((row.since_ns, line));
     }
     told.push((poll.ago_ns, polled(row, poll, beside)));
     if let Some(ready) = poll.ready_ns {
@@ -208,7 +218,8 @@ fn last(row: &TaskRow, beside: &DetailContext<'_>) -> Vec<RichLine> {
             (1, by) => RichLine::default().say("spawned by ").join(who(row, by)),
             (_, by) => RichLine::default().say("woken by ").join(who(row, by)),
         };
-        let line = line.say(format!(", ready for {}", beside.time(ready)));
+        let calls = within(poll.ready_in.as_deref());
+        let line = line.say(format!("{calls}, ready for {}", beside.time(ready)));
         told.push((poll.ago_ns.saturating_add(ready), line));
     }
     let first = RichLine::default().label("  last");

@@ -180,11 +180,25 @@ impl Labels {
         }
     }
 
+    /// `["kv::serve at src/conn.rs:70 push(&item)", "kv::queue::push"]`: the calls of the task that
+    /// woke another one, the root first. Empty if they are not known.
+    pub(crate) fn woken_in(&self, by: WokenBy) -> Vec<String> {
+        let WokenBy::Task { path, .. } = by else {
+            return Vec::new();
+        };
+        let calls = self.names.path(path);
+        let told = calls.iter().map(|&call| match self.place(call) {
+            Some(place) => format!("{} at {place}", self.proc(call.proc)),
+            None => self.proc(call.proc),
+        });
+        told.collect()
+    }
+
     /// `task conn-7`, `thread 0 (main)`, `unknown`: who woke a task.
     pub(crate) fn woken_by(&self, by: WokenBy) -> String {
         match by {
             WokenBy::Unknown => "unknown".to_owned(),
-            WokenBy::Task(task) => format!("task {}", self.task(task)),
+            WokenBy::Task { id, .. } => format!("task {}", self.task(id)),
             WokenBy::Thread(thread) => match self.names.thread(thread) {
                 Some(name) if !name.is_empty() => format!("thread {thread} ({})", clean(name)),
                 _ => format!("thread {thread}"),

@@ -266,11 +266,22 @@ impl<'a> TrackEvents<'a> {
             track: FIRST_THREAD + u64::from(wake.thread),
             category: Some("wake"),
             name: Some("wake".to_owned()),
+            annotations: self.woken_in(poll),
             flow: Some(self.flows),
             ..TrackEvent::default()
         };
         self.wakes.event(&mut self.out, wake.at, event)?;
         Ok(Some(self.flows))
+    }
+
+    /// The calls of the task that woke the task of `poll`.
+    fn woken_in(&self, poll: &PollEvent) -> Vec<(String, AnnotationValue)> {
+        let calls = poll.wakeup.map(|wakeup| self.labels.woken_in(wakeup.by));
+        let calls = calls.filter(|calls| !calls.is_empty());
+        let told = calls.map(|calls| AnnotationValue::Text(calls.join(" > ")));
+        told.map(|told| ("in".to_owned(), told))
+            .into_iter()
+            .collect()
     }
 
     fn event(&mut self, thread: u32, event: &ThreadEvent) -> io::Result<()> {

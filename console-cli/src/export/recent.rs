@@ -50,7 +50,7 @@ impl RecentPolls {
     /// The poll in which the task of `poll` was woken for it, if a task did that.
     pub(super) fn waker(&self, poll: &PollEvent) -> Option<WakePlace> {
         let wakeup = poll.wakeup?;
-        let WokenBy::Task(task) = wakeup.by else {
+        let WokenBy::Task { id: task, .. } = wakeup.by else {
             return None;
         };
         let at = poll.start_unix_ns.checked_sub(wakeup.latency_ns)?;

@@ -107,7 +107,13 @@ fn batches() -> Vec<(u32, u64, Vec<PollEvent>)> {
         path: handle,
         chain,
         // By the ticker, in the middle of its poll.
-        wakeup: woken(3_000, WokenBy::Task(TICKER)),
+        wakeup: woken(
+            3_000,
+            WokenBy::Task {
+                id: TICKER,
+                path: Paths::root(TICK),
+            },
+        ),
         ..poll(9_000, 1_500, CONN, pending)
     };
     let last = PollEvent {
@@ -393,7 +399,7 @@ fn any_numbers_are_exported() {
     let last = PollEvent {
         start_unix_ns: MOST - 2,
         hold_ns: MOST,
-        wakeup: woken(MOST, WokenBy::Task(MOST)),
+        wakeup: woken(MOST, WokenBy::Task { id: MOST, path: 0 }),
         ..any
     };
     let span = ResourceSpan {

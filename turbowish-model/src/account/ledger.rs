@@ -368,6 +368,14 @@ impl Ledger {
         }
     }
 
+    /// The path of the call that is currently polled on this thread; 0 if there is none, or if it
+    /// is not known.
+    #[inline]
+    #[must_use]
+    pub fn current_path(&self) -> PathId {
+        self.top().map_or(0, |top| top.path.load(Relaxed))
+    }
+
     /// The task of the call that is currently polled on this thread; 0 if there is none.
     #[inline]
     #[must_use]

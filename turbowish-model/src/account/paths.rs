@@ -8,6 +8,7 @@
 //! of a bucket costs two loads; adding one takes no lock.
 
 use alloc::boxed::Box;
+use alloc::vec::Vec;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicU32, AtomicU64};
 
@@ -372,6 +373,26 @@ impl Paths {
         } else {
             unit
         }
+    }
+
+    /// The procs of the calls of this path, from the root of the task, each with the await point
+    /// plus one at which it polls the next one; 0 if that is not known.
+    #[must_use]
+    pub fn calls(&self, id: PathId) -> Vec<(u32, u32)> {
+        let (mut calls, mut next, mut site) = (Vec::new(), id, 0);
+        while next != 0 {
+            let key = self.key(next);
+            next = key.parent();
+            if key.is(PathKind::Creator) {
+                continue;
+            }
+            if !key.is(PathKind::Wait) {
+                calls.push((key.proc(), site));
+            }
+            site = key.site();
+        }
+        calls.reverse();
+        calls
     }
 
     /// The path of the call that polls the calls of this path; 0 if none does, or if it is unknown.

@@ -12,6 +12,7 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use crate::account::call::PollEnd;
 use crate::account::paths::{PATH_IDS, PathId};
 use crate::account::sync::{AtomicU64, fence};
+use crate::account::task::WakeSource;
 
 /// The words of one poll.
 pub type PollWords = [AtomicU64; 5];
@@ -87,9 +88,8 @@ impl From<PollEnd> for PollOutcome {
 pub struct Wakeup {
     /// Ticks from the wake to the start of the poll, at most [`LONGEST_READY`].
     pub latency: u64,
-    /// As in [`WakerReading::by`](crate::account::task::WakerReading::by); for a task's first poll,
-    /// what spawned it.
-    pub by: u64,
+    /// What woke it; for a task's first poll, what spawned it.
+    pub by: WakeSource,
 }
 
 /// A poll at the bottom of a thread's stack. Times are in ticks.
@@ -130,7 +130,10 @@ impl PollRecord {
             path: (hold & PATH_MASK) as PathId,
             chain: (place & PATH_MASK) as PathId,
             outcome: PollOutcome::of((place >> PATH_BITS) as u8 & ((1 << OUTCOME_BITS) - 1)),
-            wakeup: latency.map(|latency| Wakeup { latency, by }),
+            wakeup: latency.map(|latency| Wakeup {
+                latency,
+                by: WakeSource::from_bits(by),
+            }),
         }
     }
 }
@@ -271,7 +274,7 @@ impl PollRing {
         if let Some(place) = place(places, number) {
             let latency = wakeup.map_or(0, |wakeup| wakeup.latency.min(LONGEST_READY) + 1);
             let facts = latency << OUTCOME_BITS | u64::from(outcome.code());
-            place[4].store(wakeup.map_or(0, |wakeup| wakeup.by), Relaxed);
+            place[4].store(wakeup.map_or(0, |wakeup| wakeup.by.bits()), Relaxed);
             place[3].store(facts << PATH_BITS | u64::from(chain), Release);
         }
     }
@@ -388,7 +391,7 @@ mod tests {
 
     use super::{
         AtomicU64, LEAST_POLLS, LONGEST_READY, PIECE, PollOutcome, PollRecord, PollRing, PollWords,
-        Relaxed, Wakeup, ring_places,
+        Relaxed, WakeSource, Wakeup, ring_places,
     };
 
     const OUTCOMES: [PollOutcome; 5] = [
@@ -454,7 +457,7 @@ mod tests {
             outcome: PollOutcome::Pending,
             wakeup: Some(Wakeup {
                 latency: 7,
-                by: end + 3,
+                by: WakeSource::from_bits(end + 3),
             }),
         };
         // In the order in which they are stored: words of the place, then of the head.
@@ -527,7 +530,12 @@ mod tests {
         ] {
             let ring = ring(LEAST_POLLS);
             ring.push(1, 2, 3, 4);
-            let wakeup = |latency| Some(Wakeup { latency, by: 9 });
+            let wakeup = |latency| {
+                Some(Wakeup {
+                    latency,
+                    by: WakeSource::from_bits(9),
+                })
+            };
             ring.complete(5, PollOutcome::Pending, wakeup(latency));
             assert_eq!(ring.at(0).wakeup, wakeup(read), "{latency}");
         }
@@ -561,7 +569,7 @@ mod tests {
                         outcome: OUTCOMES[1 + draw(4) as usize],
                         wakeup: (draw(4) > 0).then(|| Wakeup {
                             latency: draw(LONGEST_READY),
-                            by: draw(u64::MAX),
+                            by: WakeSource::from_bits(draw(u64::MAX)),
                         }),
                     };
                     ring.push(poll.path, poll.hold, poll.end, poll.task);

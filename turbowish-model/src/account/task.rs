@@ -6,6 +6,7 @@ mod extra;
 mod glance;
 mod poller;
 mod stack;
+mod wake_source;
 mod words;
 
 use alloc::boxed::Box;
@@ -16,6 +17,7 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 pub use self::extra::{Alone, CellOwner, Extra};
 pub use self::glance::Glance;
 pub use self::stack::Publication;
+pub use self::wake_source::WakeSource;
 use self::words::{Count, MUCH, PollSums};
 use crate::account::await_stack::AwaitFrame;
 use crate::account::branch::BranchReading;
@@ -139,7 +141,7 @@ pub struct TaskCell<O = Alone> {
     poller: AtomicU32,
     /// Start of the poll in progress, or end of the last one, in ticks.
     since: AtomicU64,
-    /// Waker of the task before the last root poll, as in [`WakerReading::by`].
+    /// What woke the task before the last root poll: [`WakeSource::bits`].
     ready_by: AtomicU64,
     /// Ticks plus one for which it was ready before that poll; 0 if no wake was seen.
     latency: AtomicU32,
@@ -155,17 +157,13 @@ pub struct TaskCell<O = Alone> {
 #[cfg(not(all(test, loom)))]
 const _: () = assert!(size_of::<TaskCell<u32>>() == 80);
 
-/// Bit that marks the number of a thread in place of a task ID.
-pub const THREAD: u64 = 1 << 63;
-
 /// State of a task's waker.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WakerReading {
     /// First wake since the last poll began, in ticks.
     pub woken: Option<u64>,
-    /// Source of the last wake: the id of a task; for a wake from outside instrumented tasks a
-    /// thread's number with [`THREAD`]; 0 if unknown.
-    pub by: u64,
+    /// Source of the last wake.
+    pub by: WakeSource,
     /// Times that the task was woken.
     pub wakes: u64,
     /// Number of wakes from within the task's own poll; part of `wakes`.
@@ -196,8 +194,8 @@ pub struct Pause {
 pub struct WakeCause {
     /// When the task became ready, in ticks.
     pub since: u64,
-    /// As in [`WakerReading::by`]; for a task's first poll, what spawned it.
-    pub by: u64,
+    /// What woke it; for a task's first poll, what spawned it.
+    pub by: WakeSource,
 }
 
 /// A task's last poll, which may still be in progress.
@@ -430,7 +428,7 @@ impl<O: CellOwner> TaskCell<O> {
     #[inline]
     pub fn readied(&self, readied: WakeCause) {
         let latency = self.since.load(Relaxed).saturating_sub(readied.since);
-        self.ready_by.store(readied.by, Relaxed);
+        self.ready_by.store(readied.by.bits(), Relaxed);
         self.store(&self.latency, |long| &long.latency, latency + 1);
     }
 
@@ -444,7 +442,7 @@ impl<O: CellOwner> TaskCell<O> {
         };
         latency.checked_sub(1).map(|latency| Wakeup {
             latency,
-            by: self.ready_by.load(Relaxed),
+            by: WakeSource::from_bits(self.ready_by.load(Relaxed)),
         })
     }
 
@@ -495,7 +493,7 @@ impl<O: CellOwner> TaskCell<O> {
         let latency = self.ticks(&self.latency, |long| &long.latency);
         let readied = latency.checked_sub(1).map(|latency| WakeCause {
             since: began.saturating_sub(latency),
-            by: self.ready_by.load(Relaxed),
+            by: WakeSource::from_bits(self.ready_by.load(Relaxed)),
         });
         TaskReading {
             thread: poller.thread.filter(|_| poller.is_polled),

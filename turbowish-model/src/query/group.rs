@@ -155,7 +155,7 @@ impl<T> Group<T> {
         // The group shows whose waker it is.
         let waker = self.waker.and_then(|task| whole(&task)?.waker);
         if let (Some(into), Some(waker)) = (&mut row.waker, waker) {
-            into.woken_by = waker.woken_by;
+            (into.woken_by, into.woken_in) = (waker.woken_by, waker.woken_in);
         }
         row
     }

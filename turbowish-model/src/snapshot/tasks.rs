@@ -93,6 +93,8 @@ row! {
         may: Vec<Aim> [first];
         /// The task that spawned it; `None` if unknown.
         parent: Option<String> [first];
+        /// The calls of that task that ran then, as in [`WakerRow::woken_in`]; `None` if unknown.
+        spawned_in: Option<String> [first];
         /// Source location of the spawn; `None` if unknown.
         spawned_at: Option<Spot> [first];
         /// Attributes given to the task.
@@ -125,7 +127,7 @@ pub struct TaskParts {
     /// [`TaskRow::waits_on`], [`TaskRow::waits_unknown`], [`TaskRow::holds`], [`TaskRow::will`] and
     /// [`TaskRow::may`].
     pub claims: bool,
-    /// [`TaskRow::parent`] and [`TaskRow::spawned_at`].
+    /// [`TaskRow::parent`], [`TaskRow::spawned_in`] and [`TaskRow::spawned_at`].
     pub origin: bool,
     /// [`TaskRow::attributes`].
     pub attributes: bool,
@@ -165,7 +167,7 @@ impl TaskParts {
             "waker" => &mut self.waker,
             "last_poll" => &mut self.last_poll,
             "waits_on" | "waits_unknown" | "holds" | "will" | "may" => &mut self.claims,
-            "parent" | "spawned_at" => &mut self.origin,
+            "parent" | "spawned_in" | "spawned_at" => &mut self.origin,
             "attributes" => &mut self.attributes,
             _ => return,
         };
@@ -225,6 +227,10 @@ pub struct WakerRow {
     /// The task that woke it last; `thread w1`, or `thread NAME` of no worker, for a wake from
     /// outside instrumented tasks on a known thread; `None` if unknown.
     pub woken_by: Option<String>,
+    /// The calls of that task that ran then, from the root to the innermost one, each with the
+    /// await point at which it polled the next one: `serve src/conn.rs:70 > push`. `None` if they
+    /// are not known.
+    pub woken_in: Option<String>,
     /// Number of wakes.
     pub wakes: u64,
     /// Number of wakes from within the task's own poll; part of `wakes`.
@@ -251,4 +257,6 @@ pub struct PollRow {
     /// What woke the task, as in [`WakerRow::woken_by`]; for the first poll, the task that spawned
     /// it.
     pub ready_by: Option<String>,
+    /// The calls of that task that ran then, as in [`WakerRow::woken_in`].
+    pub ready_in: Option<String>,
 }

@@ -1,7 +1,7 @@
 //! The running task and its innermost call on this thread.
 
 pub(crate) use turbowish_model::account::resource::CurrentCall;
-pub(crate) use turbowish_model::account::task::THREAD;
+use turbowish_model::account::task::WakeSource;
 
 use crate::hot::{switch, thread};
 
@@ -14,25 +14,27 @@ pub(crate) fn current_call() -> CurrentCall {
     thread::with_current(epoch, |thread| thread.ledger.current_call()).unwrap_or_default()
 }
 
-/// ID of the task that runs on this thread. Without a task: the thread's number with [`THREAD`]; 0
-/// if nothing was ever accounted on this thread.
-pub(crate) fn who() -> u64 {
-    who_and_when().0
-}
-
-/// The same, and the time of the last event on this thread; 0 if there was none.
-pub(crate) fn who_and_when() -> (u64, u64) {
-    let both = |thread: &thread::ThreadLedger| {
-        let who = match thread.ledger.current_task() {
-            0 => THREAD | u64::from(thread.index),
-            task => task,
-        };
-        (who, thread.ledger.latest())
+/// What runs on this thread: a task and its innermost call, or the thread itself;
+/// [`WakeSource::UNKNOWN`] if nothing was ever accounted on it.
+pub(crate) fn who() -> WakeSource {
+    let who = |thread: &thread::ThreadLedger| match thread.ledger.current_task() {
+        0 => WakeSource::of_thread(thread.index),
+        task => WakeSource::of_task(task, thread.ledger.current_path()),
     };
     let epoch = switch::epoch();
-    epoch
-        .and_then(|epoch| thread::with_current(epoch, both))
-        .unwrap_or_default()
+    let known = epoch.and_then(|epoch| thread::with_current(epoch, who));
+    known.unwrap_or_default()
+}
+
+/// ID of the task that runs on this thread, 0 if none does; and the time of the last event here.
+pub(crate) fn task_and_when() -> (u64, u64) {
+    let both = |thread: &thread::ThreadLedger| {
+        let ledger = &thread.ledger;
+        (ledger.current_task(), ledger.latest())
+    };
+    let epoch = switch::epoch();
+    let known = epoch.and_then(|epoch| thread::with_current(epoch, both));
+    known.unwrap_or_default()
 }
 
 /// Number of this thread, if something is accounted here.
@@ -47,4 +49,12 @@ pub(crate) fn ledger<R>(
     f: impl FnOnce(&turbowish_model::account::ledger::Ledger) -> R,
 ) -> Option<R> {
     thread::with_current(switch::epoch()?, |thread| f(&thread.ledger))
+}
+
+/// The task that runs on this thread, and its innermost call; [`WakeSource::UNKNOWN`] if none does.
+pub(crate) fn spawner() -> WakeSource {
+    match who() {
+        thread if thread.task() == 0 => WakeSource::UNKNOWN,
+        task => task,
+    }
 }

@@ -14,10 +14,10 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 
 use pin_project_lite::pin_project;
-use turbowish_model::account::task::WakeCause;
+use turbowish_model::account::task::{WakeCause, WakeSource};
 
 use crate::hot::call::{self, Call};
-use crate::hot::current::current_call;
+use crate::hot::current;
 use crate::hot::probe::Other;
 use crate::hot::proc::{self, Proc, StaticProc};
 use crate::hot::{clock, switch};
@@ -29,8 +29,8 @@ pub(crate) struct TaskOrigin {
     pub(crate) name: Option<Arc<str>>,
     pub(crate) attributes: Vec<(String, String)>,
     pub(crate) place: &'static Location<'static>,
-    /// ID of the task that marked it; 0 if none did.
-    pub(crate) parent: u64,
+    /// The task that marked it, if one did.
+    pub(crate) parent: WakeSource,
     /// Time of the mark, in ticks.
     pub(crate) at: u64,
     /// A thread blocks on the task, and polls it even if it is not woken.
@@ -251,7 +251,7 @@ impl TaskBuilder {
                 name: self.name,
                 attributes: self.attributes,
                 place,
-                parent: current_call().task,
+                parent: current::spawner(),
                 at: clock::ticks(),
                 blocks: self.blocks,
                 handle: AtomicU8::new(UNKNOWN),

@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::task::Waker;
 
 use turbowish_model::account::slots::SLOT_LIMIT;
-use turbowish_model::account::task::TaskMeta;
+use turbowish_model::account::task::{TaskMeta, WakeSource};
 use turbowish_model::event::{CallEvent, TaskEvent};
 use turbowish_unsafe::waker::BorrowedWaker;
 use turbowish_unsafe::waker::slot::{Slot, SlotTarget, Vtables};
@@ -210,14 +210,14 @@ impl TaskEntry {
         if !switch::is_armed() {
             return;
         }
-        let (by, latest) = current::who_and_when();
-        let is_own = by != 0 && by == self.task();
+        let (task, latest) = current::task_and_when();
+        let is_own = task != 0 && task == self.task();
         self.count_wake(is_own);
         if is_own {
             // Its task is ready from the end of this poll on, so no clock is read.
-            self.wakes.note(by, || latest);
+            self.wakes.note(|| (WakeSource::of_task(task, 0), latest));
         } else {
-            self.wakes.note(by, clock::ticks);
+            self.wakes.note(|| (current::who(), clock::ticks()));
         }
     }
 

@@ -7,6 +7,7 @@ use std::task::Waker;
 use turbowish_model::account::call::{Call, Origin, PollEnd, ProcKey};
 use turbowish_model::account::ledger::{Ledger, Start};
 use turbowish_model::account::metrics::{MetricKey, Metrics};
+use turbowish_model::account::task::WakeSource;
 use turbowish_model::snapshot::Overhead;
 
 use crate::features;
@@ -118,7 +119,7 @@ fn wake() -> u64 {
     timed(|| {
         node.begin(Waker::noop());
         way();
-        node.wakes().note(0, clock::ticks);
+        node.wakes().note(|| (WakeSource::UNKNOWN, clock::ticks()));
         node.wake();
         node.end();
     })

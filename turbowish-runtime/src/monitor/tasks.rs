@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use turbowish_model::account::branch::BranchReading;
-use turbowish_model::account::task::{Pause, STACK_LIMIT, TaskMeta, TaskReading};
+use turbowish_model::account::task::{Pause, STACK_LIMIT, TaskMeta, TaskReading, WakeSource};
 use turbowish_model::collect::assemble::{Assembly, Names};
 use turbowish_model::collect::read::OpenPollReading;
 use turbowish_model::ordered::Map;
@@ -15,9 +15,9 @@ use turbowish_model::snapshot::{Spot, TaskParts, TaskRow, TaskState, TasksByStat
 use turbowish_model::sorting;
 
 use super::claims::Claims;
-use crate::hot::current::THREAD;
 use crate::hot::origin::TaskOrigin;
 use crate::hot::task::{self, TaskRow as Row};
+use crate::hot::thread;
 use crate::monitor::collector::ThreadNow;
 
 /// The live tasks. There may be a million, so they are read one after the other and not kept.
@@ -257,11 +257,11 @@ impl<'a> NameTable<'a> {
 
     /// Name of what woke a task: another task, or `thread w1`, or `thread NAME` of a thread that is
     /// not in the list of workers.
-    pub(super) fn waker(&self, by: u64) -> Option<String> {
-        if by & THREAD == 0 {
-            return self.name(by);
+    pub(super) fn waker(&self, by: WakeSource) -> Option<String> {
+        match by.thread() {
+            None => self.name(by.task()),
+            Some(thread) => Some(format!("thread {}", self.thread(thread)?)),
         }
-        Some(format!("thread {}", self.thread(by as u32)?))
     }
 
     /// Name of a worker as in the list of workers, else of a thread; `None` for an ended one, whose
@@ -345,11 +345,27 @@ impl<N: Names> Rows<'_, N> {
         thread?.os_id
     }
 
+    /// `serve src/conn.rs:70 > push`: the calls that ran in the task that woke another one.
+    fn calls(&self, by: WakeSource) -> Option<String> {
+        let calls = thread::paths().calls(by.path());
+        let told = calls.iter().map(|&(proc, site)| {
+            let word = self.known.word(proc);
+            let index = site.checked_sub(1).and_then(|at| u16::try_from(at).ok());
+            match index.and_then(|at| self.assembly.names.place(proc, at)) {
+                Some(place) => format!("{word} {}:{}", place.file, place.line),
+                None => word.to_owned(),
+            }
+        });
+        let told: Vec<String> = told.collect();
+        (!told.is_empty()).then(|| told.join(" > "))
+    }
+
     /// Adds what is known from the task's waker and its origin.
     fn tell(&self, row: &mut TaskRow, one: &LiveTask, parts: TaskParts) {
         let known = self.known;
         row.waker = one.reading.waker.map(|waker| WakerRow {
             woken_by: parts.waker.then(|| known.waker(waker.by)).flatten(),
+            woken_in: parts.waker.then(|| self.calls(waker.by)).flatten(),
             wakes: waker.wakes,
             own_wakes: waker.own_wakes,
             clones: waker.clones,
@@ -362,6 +378,7 @@ impl<N: Names> Rows<'_, N> {
             row.thread = thread.map(|&name| name.to_owned());
             row.worker = known.workers.get(&last.thread).copied();
             row.ready_by = last.readied.and_then(|readied| known.waker(readied.by));
+            row.ready_in = last.readied.and_then(|readied| self.calls(readied.by));
         }
         let Some(origin) = &one.origin else {
             return;
@@ -373,7 +390,8 @@ impl<N: Names> Rows<'_, N> {
             row.attributes.clone_from(&origin.attributes);
         }
         if parts.origin {
-            row.parent = known.name(origin.parent);
+            row.parent = known.name(origin.parent.task());
+            row.spawned_in = self.calls(origin.parent);
             row.spawned_at = Some(spot(origin.place));
         }
     }

@@ -85,7 +85,9 @@ fn each_poll_says_whose_it_was_how_long_it_took_and_who_had_woken_the_task() {
     let wakeup: Vec<_> = polls.iter().map(|poll| poll.wakeup).collect();
     assert_eq!(wakeup[..2], [None, None]);
     let wakeup = wakeup[2].expect("it was woken");
-    assert_eq!((wakeup.latency, wakeup.by), (2 * MS, producer));
+    assert_eq!((wakeup.latency, wakeup.by.task()), (2 * MS, producer));
+    let ran = thread::paths().calls(wakeup.by.path());
+    assert_eq!(ran, [(PRODUCE.id().expect("an ID"), 0)]);
 
     // It waits at `receives`, which its root awaits.
     let chain = |id| {
@@ -124,6 +126,6 @@ fn a_poll_that_moves_nothing_says_where_its_task_waits_and_whose_code_ran() {
     assert_eq!(Some(ran.proc()), RECEIVE.id());
     for poll in &polls[1..] {
         let wakeup = poll.wakeup.expect("it wakes itself");
-        assert_eq!((wakeup.latency, wakeup.by), (0, first.task));
+        assert_eq!((wakeup.latency, wakeup.by.task()), (0, first.task));
     }
 }

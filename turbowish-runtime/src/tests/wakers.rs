@@ -12,7 +12,7 @@ use turbowish_model::snapshot::{ProcRow, TaskRow, TaskState};
 use turbowish_unsafe::waker::{BorrowedWaker, WakeTarget};
 
 use super::stage::{advance, alone};
-use crate::hot::call::call;
+use crate::hot::call::{at, call};
 use crate::hot::probe::Other;
 use crate::hot::proc::Proc;
 use crate::lock::lock;
@@ -193,6 +193,49 @@ fn who_woke_is_named() {
     assert!(waits.as_mut().poll(&mut context).is_pending());
     no_task();
     assert_eq!(by(look(&monitor)), None);
+}
+
+/// The calls that ran in the task that woke or spawned another one are known, and the await points
+/// at which they polled each other.
+#[test]
+fn the_calls_that_wake_and_spawn_are_named() {
+    static HANDS_ON: Proc = Proc::new::<Woken>("::hands_on", "3 wakers.rs\n30 5 30 12 inner()");
+    let _alone = alone();
+    let monitor = armed();
+    let mut context = Context::from_waker(Waker::noop());
+    let (wakers, spawned) = (Kept::default(), Mutex::new(None));
+    let act = std::future::poll_fn(|_| {
+        lock(&wakers).iter().for_each(Waker::wake_by_ref);
+        let keeps = std::future::poll_fn(|cx| {
+            lock(&wakers).push(cx.waker().clone());
+            Poll::<()>::Pending
+        });
+        let begin = || Box::pin(crate::task(call(WAITS.as_static(), Other, keeps)));
+        lock(&spawned).get_or_insert_with(begin);
+        Poll::<()>::Pending
+    });
+    let inner = call(WAKES.as_static(), Other, act);
+    let mut outer = pin!(call(HANDS_ON.as_static(), Other, async {
+        at(&HANDS_ON, 0, inner).await;
+    }));
+    assert!(outer.as_mut().poll(&mut context).is_pending());
+    let poll = || {
+        let mut spawned = lock(&spawned);
+        let task = spawned.as_mut().expect("a task");
+        let mut context = Context::from_waker(Waker::noop());
+        assert!(task.as_mut().poll(&mut context).is_pending());
+    };
+    poll();
+    let ran = Some("hands_on wakers.rs:30 > wakes_others".to_owned());
+    let seen = look(&monitor).task.expect("the task");
+    assert_eq!(seen.spawned_in, ran);
+    assert_eq!(seen.last_poll.expect("a poll").ready_in, ran);
+    assert!(outer.as_mut().poll(&mut context).is_pending());
+    let seen = look(&monitor).task.expect("the task");
+    assert_eq!(seen.waker.expect("a waker").woken_in, ran);
+    poll();
+    let seen = look(&monitor).task.expect("the task");
+    assert_eq!(seen.last_poll.expect("a poll").ready_in, ran);
 }
 
 /// Counts that come out wrong are what false warnings rest on (console 308): used up, dropped,

@@ -185,6 +185,7 @@ impl Distinct {
             waits_unknown: true,
             waker: Some(WakerRow {
                 woken_by: Some(self.text()),
+                woken_in: Some(self.text()),
                 wakes: self.number(),
                 own_wakes: self.number(),
                 clones: self.number(),
@@ -203,6 +204,7 @@ impl Distinct {
                 worker: Some(self.small()),
                 ready_ns: Some(self.number()),
                 ready_by: Some(self.text()),
+                ready_in: Some(self.text()),
             }),
             os_thread_id: Some(self.number()),
             waits_on: ROLES.map(|role| self.claim(role)).to_vec(),
@@ -210,6 +212,7 @@ impl Distinct {
             will: ROLES.map(|role| self.aim(role)).to_vec(),
             may: vec![self.aim(Role::Receive)],
             parent: Some(self.text()),
+            spawned_in: Some(self.text()),
             spawned_at: Some(self.spot()),
             attributes: vec![(self.text(), self.text()), (self.text(), self.text())],
             ..self.plain()

@@ -651,6 +651,9 @@ pub struct TaskRow {
     /// accounting was switched on.
     #[prost(bool, tag = "44")]
     pub waits_unknown: bool,
+    /// The calls of the task that spawned it that ran then, as in Waker.woken_in.
+    #[prost(string, optional, tag = "45")]
+    pub spawned_in: ::core::option::Option<::prost::alloc::string::String>,
 }
 /// A task's last poll, one in progress included.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -673,6 +676,9 @@ pub struct LastPoll {
     /// Who did, as in Waker.woken_by; the first time, the task that has spawned it.
     #[prost(string, optional, tag = "6")]
     pub ready_by: ::core::option::Option<::prost::alloc::string::String>,
+    /// The calls of that task that ran then, as in Waker.woken_in.
+    #[prost(string, optional, tag = "7")]
+    pub ready_in: ::core::option::Option<::prost::alloc::string::String>,
 }
 /// A console keeps a task from being polled.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -708,6 +714,10 @@ pub struct Waker {
     /// Clones that are out there now.
     #[prost(uint64, tag = "5")]
     pub live: u64,
+    /// The calls of that task that ran then, the root first, each with the await point at which it
+    /// polled the next one: "serve src/conn.rs:70 > push". Absent if they are not known.
+    #[prost(string, optional, tag = "6")]
+    pub woken_in: ::core::option::Option<::prost::alloc::string::String>,
 }
 /// What a task has, or waits for.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -2766,7 +2776,7 @@ impl crate::weight::Weighed for TaskRow {
 }
 impl TaskRow {
     /// The numbers of the fields, by name.
-    pub const FIELDS: &'static [(&'static str, u32)] = &[("id", 1), ("name", 2), ("state", 3), ("since_ns", 4), ("age_ns", 5), ("polls", 6), ("running_ns", 7), ("max_poll_ns", 8), ("root", 9), ("future_bytes", 10), ("stack", 11), ("stack_truncated", 12), ("waker", 13), ("waits_on", 14), ("holds", 15), ("parent", 16), ("spawned_at", 17), ("attributes", 18), ("pause", 19), ("will", 40), ("may", 41), ("last_poll", 42), ("os_thread_id", 43), ("waits_unknown", 44)];
+    pub const FIELDS: &'static [(&'static str, u32)] = &[("id", 1), ("name", 2), ("state", 3), ("since_ns", 4), ("age_ns", 5), ("polls", 6), ("running_ns", 7), ("max_poll_ns", 8), ("root", 9), ("future_bytes", 10), ("stack", 11), ("stack_truncated", 12), ("waker", 13), ("waits_on", 14), ("holds", 15), ("parent", 16), ("spawned_at", 17), ("attributes", 18), ("pause", 19), ("will", 40), ("may", 41), ("last_poll", 42), ("os_thread_id", 43), ("waits_unknown", 44), ("spawned_in", 45)];
 }
 impl crate::weight::Weighed for LastPoll {
     fn shape() -> &'static crate::weight::Shape {
@@ -2782,7 +2792,7 @@ impl crate::weight::Weighed for LastPoll {
 }
 impl LastPoll {
     /// The numbers of the fields, by name.
-    pub const FIELDS: &'static [(&'static str, u32)] = &[("ago_ns", 1), ("took_ns", 2), ("thread", 3), ("worker", 4), ("ready_ns", 5), ("ready_by", 6)];
+    pub const FIELDS: &'static [(&'static str, u32)] = &[("ago_ns", 1), ("took_ns", 2), ("thread", 3), ("worker", 4), ("ready_ns", 5), ("ready_by", 6), ("ready_in", 7)];
 }
 impl crate::weight::Weighed for Pause {
     fn shape() -> &'static crate::weight::Shape {
@@ -2814,7 +2824,7 @@ impl crate::weight::Weighed for Waker {
 }
 impl Waker {
     /// The numbers of the fields, by name.
-    pub const FIELDS: &'static [(&'static str, u32)] = &[("woken_by", 1), ("wakes", 2), ("own_wakes", 3), ("clones", 4), ("live", 5)];
+    pub const FIELDS: &'static [(&'static str, u32)] = &[("woken_by", 1), ("wakes", 2), ("own_wakes", 3), ("clones", 4), ("live", 5), ("woken_in", 6)];
 }
 impl crate::weight::Weighed for Claim {
     fn shape() -> &'static crate::weight::Shape {

@@ -79,7 +79,7 @@ impl ProcessStream {
             let at = poll.start_unix_ns.saturating_sub(wakeup.latency_ns);
             let (by, waker) = match wakeup.by {
                 WokenBy::Unknown => (0, 0),
-                WokenBy::Task(task) => (1, task),
+                WokenBy::Task { id, .. } => (1, id),
                 WokenBy::Thread(thread) => (2, thread.into()),
             };
             let mut fields = poll.task.to_le_bytes().to_vec();

@@ -191,6 +191,7 @@ fn task(id: u64, name: &str, chain: &[&str], at: Place, tenths: u64) -> TaskRow 
         stack_truncated: false,
         waker: Some(WakerRow {
             woken_by: Some("repl-2".to_owned()),
+            woken_in: Some("repl src/repl.rs:40 > apply".to_owned()),
             wakes: 650_000,
             own_wakes: 12,
             clones: 650_010,
@@ -203,6 +204,7 @@ fn task(id: u64, name: &str, chain: &[&str], at: Place, tenths: u64) -> TaskRow 
             worker: Some(1),
             ready_ns: Some(11_200),
             ready_by: Some("repl-2".to_owned()),
+            ready_in: Some("repl src/repl.rs:40 > apply".to_owned()),
         }),
         ..TaskRow::default()
     }

@@ -164,7 +164,7 @@ fn carry(upper: &AtomicU32, more: u32) {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use crate::account::paths::Paths;
-    use crate::account::task::{TaskCell, TaskMeta, WakeCause};
+    use crate::account::task::{TaskCell, TaskMeta, WakeCause, WakeSource};
 
     /// More than 32 bits.
     const LONG: u64 = 5 << 32;
@@ -176,7 +176,7 @@ mod tests {
             cell.begin(1, 0, began);
             cell.readied(WakeCause {
                 since: began - ready,
-                by: 7,
+                by: WakeSource::of_task(7, 0),
             });
             cell.end(began + hold, hold, hold).unmoved();
             let seen = cell.read(&table, &mut || ());

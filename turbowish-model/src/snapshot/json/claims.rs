@@ -19,6 +19,7 @@ pub(super) fn spot(out: &mut Writer, spot: &Spot) {
 pub(super) fn waker(out: &mut Writer, waker: &WakerRow) {
     out.object(|out| {
         out.optional_text("woken_by", waker.woken_by.as_deref());
+        out.optional_text("woken_in", waker.woken_in.as_deref());
         out.number("wakes", waker.wakes);
         out.number("own_wakes", waker.own_wakes);
         out.number("clones", waker.clones);
@@ -55,6 +56,7 @@ pub(super) fn last_poll(out: &mut Writer, poll: &PollRow) {
         out.optional("worker", poll.worker.map(u64::from));
         out.optional("ready_ns", poll.ready_ns);
         out.optional_text("ready_by", poll.ready_by.as_deref());
+        out.optional_text("ready_in", poll.ready_in.as_deref());
     });
 }
 
@@ -176,6 +178,8 @@ pub(super) fn flat_waker(
 ) {
     let by = waker.and_then(|waker| waker.woken_by.clone());
     cell([name, ".woken_by"].concat(), by.unwrap_or_default());
+    let calls = waker.and_then(|waker| waker.woken_in.clone());
+    cell([name, ".woken_in"].concat(), calls.unwrap_or_default());
     let mut count = |key: &str, n: Option<u64>| {
         let text = n.map_or_else(String::new, |n| n.to_string());
         cell([name, key].concat(), text);
@@ -200,4 +204,5 @@ pub(super) fn flat_poll(name: &str, poll: Option<&PollRow>, cell: &mut dyn FnMut
     };
     text(".thread", poll.and_then(|poll| poll.thread.as_ref()));
     text(".ready_by", poll.and_then(|poll| poll.ready_by.as_ref()));
+    text(".ready_in", poll.and_then(|poll| poll.ready_in.as_ref()));
 }

@@ -248,9 +248,9 @@ objects! {
     Caller { proc polls hold_ns };
     Spot { file line column };
     StackRow { depth proc since_ns } newer { fork woken_ns aside cut } at place;
-    WakerRow { woken_by wakes own_wakes clones live };
+    WakerRow { woken_by wakes own_wakes clones live } newer { woken_in };
     PauseRow { by left_ns woken address };
-    PollRow { ago_ns took_ns thread worker ready_ns ready_by };
+    PollRow { ago_ns took_ns thread worker ready_ns ready_by } newer { ready_in };
     Claim { resource_id resource role amount since_ns at };
     HolderRow { task role amount since_ns at };
     WaiterRow { task role amount since_ns at woken_ns };

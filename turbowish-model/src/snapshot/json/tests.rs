@@ -156,6 +156,7 @@ fn waiting() -> TaskRow {
         name: "conn:2".to_string(),
         waker: Some(WakerRow {
             woken_by: None,
+            woken_in: None,
             wakes: 5,
             own_wakes: 1,
             clones: 6,
@@ -174,11 +175,13 @@ fn waiting() -> TaskRow {
             worker: Some(3),
             ready_ns: None,
             ready_by: None,
+            ready_in: None,
         }),
         os_thread_id: Some(4_711),
         waits_on: vec![claim(Role::Lock, 44)],
         holds: vec![claim(Role::Write, 31), claim(Role::Read, 32)],
         parent: Some("main-1".to_string()),
+        spawned_in: Some("main src/main.rs:7 > accept".to_string()),
         spawned_at: Some(spot(12)),
         attributes: vec![
             ("user".to_string(), "ann".to_string()),
@@ -248,7 +251,7 @@ fn a_task_says_what_it_waits_for_and_holds() {
     let task = &value["tasks"][0];
     assert_eq!(
         task["waker"],
-        json!({"woken_by": null, "wakes": 5, "own_wakes": 1, "clones": 6, "live": 2})
+        json!({"woken_by": null, "woken_in": null, "wakes": 5, "own_wakes": 1, "clones": 6, "live": 2})
     );
     assert_eq!(
         task["pause"],
@@ -258,7 +261,7 @@ fn a_task_says_what_it_waits_for_and_holds() {
         task["last_poll"],
         json!({
             "ago_ns": 70, "took_ns": 8, "thread": "tokio-rt-worker", "worker": 3,
-            "ready_ns": null, "ready_by": null,
+            "ready_ns": null, "ready_by": null, "ready_in": null,
         })
     );
     assert_eq!(task["os_thread_id"], 4_711);
@@ -330,13 +333,16 @@ fn flat_rows_name_what_lists_hold() {
         ("waits_on", "mutex db"),
         ("holds", "mutex db, mutex db"),
         ("waker.woken_by", ""),
+        ("waker.woken_in", ""),
         ("waker.own_wakes", "1"),
         ("pause.by", "console pid 7"),
         ("pause.left_ns", ""),
         ("last_poll.took_ns", "8"),
         ("last_poll.worker", "3"),
         ("last_poll.ready_by", ""),
+        ("last_poll.ready_in", ""),
         ("parent", "main-1"),
+        ("spawned_in", "main src/main.rs:7 > accept"),
         ("spawned_at.line", "12"),
         ("attributes", "user=ann, n=1, n=2"),
     ] {

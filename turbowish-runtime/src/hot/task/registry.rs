@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use turbowish_model::account::paths::{PATH_LIMIT, Paths};
 use turbowish_model::account::slots::{Links, Slots, Slotted};
-use turbowish_model::account::task::{Extra, TaskMeta};
+use turbowish_model::account::task::{Extra, TaskMeta, WakeSource};
 use turbowish_model::event::TaskEvent;
 use turbowish_unsafe::waker::slot::Vtables;
 
@@ -251,7 +251,8 @@ pub(crate) fn enter(
     if first.is_some_and(FirstPoll::is_woken) {
         // Only the task's own poll could reach that waker: it is ready from the end of this poll.
         slot.count_wake(true);
-        slot.wakes.note(meta.id, || meta.created);
+        slot.wakes
+            .note(|| (WakeSource::of_task(meta.id, 0), meta.created));
     }
     if slot.has(OUTSIDE) {
         counts.outside.fetch_add(1, Ordering::Relaxed);
@@ -275,7 +276,8 @@ pub(crate) fn enter_branch(first: &FirstPoll<'_>) -> Option<CoveredTask> {
     count.fetch_add(1, Ordering::Relaxed);
     if woken {
         slot.count_wake(true);
-        slot.wakes.note(first.owner, clock::ticks);
+        slot.wakes
+            .note(|| (WakeSource::of_task(first.owner, 0), clock::ticks()));
     }
     show(slot);
     Some(CoveredTask::of(slot))

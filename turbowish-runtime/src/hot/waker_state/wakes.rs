@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use turbowish_model::account::task::WakeCause;
+use turbowish_model::account::task::{WakeCause, WakeSource};
 
 use crate::hot::{clock, current, switch};
 
@@ -11,8 +11,7 @@ use crate::hot::{clock, current, switch};
 pub(crate) struct Wakes {
     /// Time of the first wake since the last poll began, in ticks; 0 if there was none.
     woken: AtomicU64,
-    /// Source of the wake that last made it ready, as in
-    /// [`current::who`](crate::hot::current::who).
+    /// Source of the wake that last made it ready: [`WakeSource::bits`].
     by: AtomicU64,
 }
 
@@ -56,23 +55,23 @@ impl Wakes {
     /// Records a wake, while accounting is armed.
     pub(crate) fn note_if_armed(&self) {
         if switch::is_armed() {
-            self.note(current::who(), clock::ticks);
+            self.note(|| (current::who(), clock::ticks()));
         }
     }
 
-    /// Records a wake by `by`, as in [`current::who`](crate::hot::current::who), at the time that
-    /// `t` returns.
-    pub(crate) fn note(&self, by: u64, t: impl FnOnce() -> u64) {
+    /// Records a wake, by what and when `cause` tells.
+    pub(crate) fn note(&self, cause: impl FnOnce() -> (WakeSource, u64)) {
         // A task that is ready is not made ready by another wake.
         if self.woken.load(Ordering::Relaxed) == 0 {
-            self.by.store(by, Ordering::Relaxed);
+            let (by, t) = cause();
+            self.by.store(by.bits(), Ordering::Relaxed);
             // Release: a reader that sees the time also sees the source.
-            self.woken.store(t().max(1), Ordering::Release);
+            self.woken.store(t.max(1), Ordering::Release);
         }
     }
 
     /// Source of the wake that last made it ready.
-    pub(crate) fn by(&self) -> u64 {
-        self.by.load(Ordering::Relaxed)
+    pub(crate) fn by(&self) -> WakeSource {
+        WakeSource::from_bits(self.by.load(Ordering::Relaxed))
     }
 }

@@ -80,10 +80,10 @@ impl SituationBuilder<'_> {
             let (by, at) = match &origin {
                 None => (UNKNOWN, meta.created),
                 // Spawned by no task.
-                Some(origin) if origin.parent == 0 => continue,
+                Some(origin) if origin.parent.task() == 0 => continue,
                 // The spawner has ended, and may have received what it had from another task.
-                Some(origin) if !alive.contains(&origin.parent) => (UNKNOWN, origin.at),
-                Some(origin) => (origin.parent, origin.at),
+                Some(origin) if !alive.contains(&origin.parent.task()) => (UNKNOWN, origin.at),
+                Some(origin) => (origin.parent.task(), origin.at),
             };
             made.entry(by).or_default().push(NewTasks { task, at });
         }

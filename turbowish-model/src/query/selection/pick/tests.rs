@@ -102,10 +102,11 @@ fn stripped(mut row: TaskRow, parts: TaskParts) -> TaskRow {
         row.stack.clear();
     }
     if let Some(waker) = row.waker.as_mut().filter(|_| !parts.waker) {
-        waker.woken_by = None;
+        (waker.woken_by, waker.woken_in) = (None, None);
     }
     if let Some(poll) = row.last_poll.as_mut().filter(|_| !parts.last_poll) {
-        (poll.thread, poll.worker, poll.ready_by) = (None, None, None);
+        (poll.thread, poll.worker) = (None, None);
+        (poll.ready_by, poll.ready_in) = (None, None);
     }
     if !parts.claims {
         row.waits_on.clear();
@@ -114,7 +115,7 @@ fn stripped(mut row: TaskRow, parts: TaskParts) -> TaskRow {
         row.may.clear();
     }
     if !parts.origin {
-        (row.parent, row.spawned_at) = (None, None);
+        (row.parent, row.spawned_in, row.spawned_at) = (None, None, None);
     }
     if !parts.attributes {
         row.attributes.clear();
