@@ -219,9 +219,10 @@ impl Record {
             Link::Alert(..) => {
                 let alerts = beside.alerts.iter();
                 let same = alerts.clone().find(|a| Link::alert(a) == self.subject);
+                // In a state of another time it is one of its other times.
                 let alert = same.or_else(|| {
-                    let mut alerts = alerts;
-                    alerts.find(|alert| self.alert().is_some_and(|kept| alert.has_replaced(kept)))
+                    let (kept, mut alerts) = (self.alert()?, alerts);
+                    alerts.find(|alert| alert.has_replaced(kept) || kept.has_replaced(alert))
                 });
                 alert.map(|alert| RecordRow::Alert(Box::new(alert.clone())))
             }

@@ -59,7 +59,7 @@ struct ScanPace {
 }
 
 /// A scan may use one part in this many of a core: with very many tasks there are fewer scans.
-const SHARE: u32 = 40;
+const SHARE: u32 = 100;
 /// The same of scans that are due because a poll has become too long, or such a poll has ended.
 const URGENT_SHARE: u32 = 10;
 
@@ -363,10 +363,10 @@ mod tests {
             (1, 200, 50),
             (5, 200, 50),
             (150, 200, 50),
-            (20, 800, 200),
-            (30, 800, 200),
-            (30, 1_200, 300),
-            (4_000, 1_200, 300),
+            (20, 2_000, 200),
+            (30, 2_000, 200),
+            (30, 3_000, 300),
+            (4_000, 3_000, 300),
             // However long a scan takes, alerts appear.
             (u64::MAX / 1_000_000, 10_000, 10_000),
             (2, 200, 50),

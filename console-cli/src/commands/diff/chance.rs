@@ -1,12 +1,14 @@
 //! What chance could have done: bounds of the growth between two measurements of the same thing.
 //!
 //! A bound holds for all comparisons of a run together with 99 % certainty. It is computed from the
-//! exact binomial tail (Chernoff, Kullback-Leibler), so it needs no "large enough" sample. Three
+//! exact binomial tail (Chernoff, Kullback-Leibler), so it needs no "large enough" sample. Four
 //! things make it wider than that of independent values, because values of a program are not:
 //!
 //! - [`ALIKE`] and [`CLUSTER`]: neighbours resemble each other, and so do the values of one window;
 //!   those that wait for the same thing do so even more ([`ALIKE_WAITS`]).
 //! - [`DISTURBED`]: the machine delays some polls in one window and not in the other.
+//! - [`Values::behind`]: all that waits behind the longest poll of a window does so because of one
+//!   event, which may not be in the other window.
 //! - [`BURST`]: failures come in bursts.
 
 use turbowish_model::snapshot::quantile::{Distribution, Percentile};
@@ -69,8 +71,9 @@ struct Range {
 pub(super) struct Values<'a> {
     pub(super) of: &'a Distribution,
     pub(super) exact: bool,
-    /// The values include waits for others.
-    pub(super) waits: bool,
+    /// The share of the values that may include a wait behind one event; `None` if the values
+    /// include no waits for others.
+    pub(super) behind: Option<f64>,
 }
 
 impl Chance {
@@ -148,8 +151,11 @@ impl Chance {
 
     /// The values between which a percentile is.
     fn values(self, side: Values<'_>, p: f64) -> Range {
-        let n = weight(side.of.n, if side.waits { ALIKE_WAITS } else { ALIKE });
-        let low = self.below(n, p, |share| kl(share, p)) - DISTURBED;
+        let alike = side.behind.map_or(ALIKE, |_| ALIKE_WAITS);
+        let n = weight(side.of.n, alike);
+        // Without the event, it would be that percentile of the other values, which are shorter.
+        let others = 1.0 - side.behind.unwrap_or(0.0);
+        let low = (self.below(n, p, |share| kl(share, p)) - DISTURBED) * others;
         let high = self.above(n, p, |share| kl(share, p)) + DISTURBED;
         Range {
             low: if low <= 0.0 { 0.0 } else { side.at(low).low },

@@ -1,5 +1,6 @@
 //! The measurements behind a column, and what they say about its growth.
 
+use turbowish_model::snapshot::Snapshot;
 use turbowish_model::snapshot::column::{self, Column, Context, Unit};
 use turbowish_model::snapshot::json::Record;
 
@@ -46,6 +47,8 @@ pub(super) struct Evidence<'a, R: 'static> {
     events: Option<Column<R>>,
     /// Whether both files have all buckets.
     exact: bool,
+    /// Before and after: the share of all calls that may have waited behind the longest poll.
+    behind: [f64; 2],
     chance: Chance,
 }
 
@@ -62,6 +65,7 @@ impl<'a, R: Record> Evidence<'a, R> {
                 .find_map(|key| column::find(key))
                 .filter(told),
             exact: before.has_buckets(column) && after.has_buckets(column),
+            behind: [before, after].map(|file| behind(&file.snapshot)),
             chance,
         }
     }
@@ -93,13 +97,17 @@ impl<'a, R: Record> Evidence<'a, R> {
     }
 
     fn percentile(&self, was: &R, is: &R) -> Growth {
-        let values = |of| Values {
+        let values = |of, behind| Values {
             of,
             exact: self.exact,
-            waits: self.column.includes_waits(),
+            behind: self.column.includes_waits().then_some(behind),
         };
+        let [before, after] = self.behind;
         match (self.column.population(was), self.column.population(is)) {
-            (Some((was, p)), Some((is, _))) => self.chance.percentile(values(was), values(is), p),
+            (Some((was, p)), Some((is, _))) => {
+                self.chance
+                    .percentile(values(was, before), values(is, after), p)
+            }
             _ => Growth::UNKNOWN,
         }
     }
@@ -130,6 +138,15 @@ impl<'a, R: Record> Evidence<'a, R> {
         }
         calls.map(|calls| calls as f64)
     }
+}
+
+/// The share of all calls of a window that may have waited behind its longest poll: those of the
+/// same time, and of as much time again, until the queue is empty.
+fn behind(snapshot: &Snapshot) -> f64 {
+    let polls = snapshot.procs.rows.iter().map(|row| row.poll_hold.max_ns);
+    let longest = polls.max().unwrap_or(0);
+    let share = 2.0 * longest as f64 / snapshot.window_ns.max(1) as f64;
+    share.min(1.0)
 }
 
 /// A number of events in the window, also if the column shows them per second.

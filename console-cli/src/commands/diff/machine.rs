@@ -12,7 +12,7 @@ use crate::args::Share;
 use crate::report_file::Saved;
 
 /// Fewer functions than this have nothing in common.
-const FUNCTIONS: usize = 5;
+const FUNCTIONS: usize = 4;
 
 /// A median of fewer values than this tells nothing.
 const VALUES: u64 = 50;
@@ -144,7 +144,8 @@ mod tests {
         // A build without optimization is no slow machine.
         check(&[9.0, 10.0, 11.0, 10.0, 10.0], 10.0, 1.5);
         // Too few to share anything.
-        check(&[1.2; 4], 1.0, 1.0);
+        check(&[1.2; 3], 1.0, 1.0);
+        check(&[1.2; 4], 1.2, 1.2);
     }
 
     #[test]

@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use tokio::sync::mpsc::channel;
 use turbowish_model::query::{Query, RECORDED_WINDOW_NS, Rows};
-use turbowish_model::snapshot::alert::Alert;
+use turbowish_model::snapshot::alert::{Alert, Occurrence};
 use turbowish_model::snapshot::{Accounting, Snapshot};
 use turbowish_recording::{Compression, Reader, Writer};
 
 use super::alerts::{deadlock, stall};
 use super::fixture::{
-    AT, SECOND, arrives, attached, key, kv, listed, looking, press, screen, tell, with,
+    AT, SECOND, arrives, attached, key, kv, listed, looking, press, screen, tell, until, with,
 };
 use super::screens::{LARGE, SMALL, check};
 use crate::recording::{RaisedMark, Recording};
@@ -384,6 +384,76 @@ fn an_alert_leads_to_its_past() {
     press(&mut state, "1");
     let effect = press(&mut state, "(");
     assert_eq!(effect, Some(Effect::Rewind(Leap::Alert)));
+}
+
+/// From an alert that was active several times, the key leads back from one time to the one before,
+/// and the record is that of the state that is shown.
+#[test]
+fn the_times_of_an_alert_are_stepped_through() {
+    let time = |began_s: u64| Occurrence {
+        began_unix_ns: AT - began_s * SECOND,
+        held_ns: SECOND,
+        behind_count: 0,
+    };
+    // In the state of so many seconds ago, the alert has just ended.
+    let state = |now_s: u64| {
+        let times = [50, 30, 10].into_iter().filter(|began_s| *began_s > now_s);
+        let recent: Vec<Occurrence> = times.map(time).collect();
+        let last = recent.last().expect("a time").began_unix_ns;
+        let alert = Alert {
+            since: last / SECOND,
+            began_unix_ns: last,
+            ended_unix_ns: Some(last + SECOND),
+            last_unix_ns: Some(last + SECOND),
+            times: recent.len() as u64,
+            held_ns: SECOND,
+            recent,
+            ..stall(AT)
+        };
+        let mut state = with(vec![alert]);
+        state.at_unix_ns = AT - now_s * SECOND;
+        state
+    };
+    let mut shown = attached(SMALL);
+    arrives(&mut shown, state(0));
+    press(&mut shown, "! (");
+    let times = (0..60).map(|nth| AT - (59 - nth) * SECOND).collect();
+    let past = Past::new("REWIND", times, RaisedMark::alerts([10, 30, 50]), 59);
+    let way = Leap::Spell(AlertTime {
+        pitfall: stall(AT).pitfall,
+        began: AT - 10 * SECOND,
+        ended: AT - 9 * SECOND,
+    });
+    tell(&mut shown, Message::Kept(way, Ok(past)));
+    let mut seen = Vec::new();
+    for _ in 0..3 {
+        let nth = asked(&shown).expect("a state");
+        arrives(&mut shown, state(59 - nth as u64));
+        let alert = shown.record.as_ref().and_then(|open| open.alert());
+        let began = alert.map(|alert| (AT - alert.began_unix_ns) / SECOND);
+        seen.push((nth, began));
+        press(&mut shown, "(");
+    }
+    assert_eq!(seen, [(50, Some(10)), (30, Some(30)), (10, Some(50))]);
+    assert_eq!(asked(&shown), Some(10));
+    let notice = shown.notice.as_deref();
+    assert_eq!(notice, Some("no alert begins before this state"));
+}
+
+/// A snapshot that came just after a key is not shown in place of the state that it has led to.
+#[test]
+fn what_the_process_sent_last_is_not_shown_as_the_past() {
+    let mut state = attached(SMALL);
+    arrives(&mut state, state_before(0));
+    tell(&mut state, Message::Key(key("[")));
+    tell(&mut state, Message::Snapshot(Box::new(state_before(0))));
+    let times = vec![AT - 20 * SECOND, AT];
+    let past = Past::new("REWIND", times, Vec::new(), 0);
+    tell(&mut state, Message::Kept(Leap::State, Ok(past)));
+    tell(&mut state, Message::Snapshot(Box::new(state_before(20))));
+    until(&mut state, 10);
+    let shown = state.shown.as_ref().map(|shown| shown.at_unix_ns);
+    assert_eq!(shown, Some(AT - 20 * SECOND));
 }
 
 /// The line about keys is not part of what is copied.

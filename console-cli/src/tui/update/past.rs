@@ -26,7 +26,8 @@ pub(super) fn leap(state: &mut State, leap: Leap, forward: bool) -> Option<Effec
     None
 }
 
-/// The way to the alert that is open or selected; `None` if its state is shown already.
+/// The way back to the alert that is open or selected; `None` if its state, or one before it, is
+/// shown already.
 fn spell(state: &State) -> Option<Leap> {
     let alert = match (&state.record, state.view) {
         (Some(open), _) => open.alert()?,
@@ -41,14 +42,15 @@ fn spell(state: &State) -> Option<Leap> {
     let at = state.shown.as_ref()?.at_unix_ns;
     let began = alert.began_at(at);
     let ended = began.saturating_add(alert.lasted_ns());
-    let past = state.link.past.as_ref();
     let alert = AlertTime {
         pitfall: alert.pitfall,
         began,
         ended,
     };
-    let is_here = past.is_some_and(|past| past.of_spell(alert) == Some(past.at()));
-    (!is_here).then_some(Leap::Spell(alert))
+    // The key leads back only: from its state, or one before it, to the alert before.
+    let past = state.link.past.as_ref();
+    let is_passed = past.is_some_and(|past| past.of_spell(alert) >= Some(past.at()));
+    (!is_passed).then_some(Leap::Spell(alert))
 }
 
 /// Requests another state of the recording that is shown; says why not, and what was lost.
@@ -100,6 +102,8 @@ pub(super) fn kept(state: &mut State, way: Leap, kept: Result<Past, String>) {
     match kept {
         Ok(past) => {
             state.link.past = Some(past);
+            // What the process sent last is not of that time.
+            state.pending.held = None;
             state.notice = None;
             forget_last_minute(state);
             if way != Leap::State {

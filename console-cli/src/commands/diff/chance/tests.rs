@@ -120,7 +120,7 @@ fn growth(before: &Distribution, after: &Distribution, percent: u8) -> Growth {
     let values = |of| Values {
         of,
         exact: true,
-        waits: false,
+        behind: None,
     };
     let percentile = Percentile::whole(percent);
     Chance::of(COMPARISONS).percentile(values(before), values(after), percentile)
@@ -208,13 +208,44 @@ fn queue(random: &mut Random, n: u64, service: f64) -> Distribution {
 
 /// The growth of times that include waits.
 fn growth_of_waits(before: &Distribution, after: &Distribution, percent: u8) -> Growth {
-    let values = |of| Values {
+    growth_behind((before, 0.0), (after, 0.0), percent)
+}
+
+/// The same, where a share of the values may include a wait behind one event.
+fn growth_behind(before: (&Distribution, f64), after: (&Distribution, f64), percent: u8) -> Growth {
+    let values = |(of, behind)| Values {
         of,
         exact: true,
-        waits: true,
+        behind: Some(behind),
     };
     let percentile = Percentile::whole(percent);
     Chance::of(COMPARISONS).percentile(values(before), values(after), percentile)
+}
+
+/// A worker is blocked for 1.5 s every 20 s. Of 200 calls a second, those of that time wait behind
+/// it, and as many again behind these: of two windows
+/// of 10 s, one has it. Calls that wait ten times as long for another reason are told.
+#[test]
+fn what_waits_behind_one_event_does_not_fail() {
+    let mut random = Random(5);
+    let mut window = |blocked_ms: u64, factor: f64| {
+        let waits = (0..2_000).map(|nth| {
+            let blocked = (blocked_ms * 1_000_000).saturating_sub(nth * 2_500_000);
+            blocked + ((5.0 + random.unit()) * factor * 1e6) as u64
+        });
+        distribution(&mut waits.collect::<Vec<u64>>())
+    };
+    let (calm, stall, slow) = (window(0, 1.0), window(1_500, 1.0), window(1_500, 10.0));
+    let share = 2.0 * 1.5 / 10.0;
+    for percent in PERCENTILES {
+        let growth = growth_behind((&calm, 0.0), (&stall, share), percent);
+        assert!(growth.at_least <= 1.0, "p{percent} {growth:?}");
+        let growth = growth_behind((&stall, share), (&calm, 0.0), percent);
+        assert!(growth.at_most >= 1.0, "p{percent} {growth:?}");
+        let growth = growth_behind((&calm, 0.0), (&slow, share), percent);
+        assert_eq!(growth.at_least > 1.0, percent < 99, "p{percent} {growth:?}");
+    }
+    assert!(growth_of_waits(&calm, &stall, 90).at_least > 1.0);
 }
 
 #[test]
@@ -351,7 +382,7 @@ fn a_file_without_buckets_tells_only_gross_changes() {
         let values = |of| Values {
             of,
             exact: false,
-            waits: false,
+            behind: None,
         };
         let percentile = Percentile::whole(percent);
         let chance = Chance::of(COMPARISONS);
