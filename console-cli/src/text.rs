@@ -13,8 +13,8 @@ pub(crate) fn width(text: &str) -> usize {
 }
 
 /// A text in at most `room` columns. Of a path the leading segments go first and the last ones stay
-/// as long as they fit; a name keeps the line at its end, and a call its function; other words lose
-/// their end.
+/// as long as they fit; a name keeps the line or the number at its end, and a call its function; other
+/// words lose their end.
 pub(crate) fn fit(text: &str, room: usize) -> String {
     if width(text) <= room {
         return text.to_owned();
@@ -24,7 +24,22 @@ pub(crate) fn fit(text: &str, room: usize) -> String {
         return fit_path(text, "::", room);
     }
     let kept = fit_place(text, room).or_else(|| fit_call(text, room));
+    let kept = kept.or_else(|| fit_number(text, room));
     kept.unwrap_or_else(|| head(text, room))
+}
+
+/// `watch_..-1876`: the name of a task keeps its number, which tells it from others.
+fn fit_number(text: &str, room: usize) -> Option<String> {
+    let (word, number) = text.rsplit_once('-')?;
+    let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    if !is_number || word.contains(' ') {
+        return None;
+    }
+    let left = room.checked_sub(width(number) + 1)?;
+    match left >= 2 + TELLING {
+        true => Some(format!("{}-{number}", head(word, left))),
+        false => Some(tail(text, room)),
+    }
 }
 
 /// `handle-231, handle-236 +2`: whole names, as many as fit, and how many more there are, of which
@@ -250,8 +265,8 @@ mod tests {
         };
         check(&["handle-23110", "b", "c"], 18, "handle-23110, b, c");
         check(&["handle-23110", "b", "c"], 17, "handle-23110 +2");
-        check(&["handle-23110", "b", "c"], 10, "handl.. +2");
-        check(&["handle-23110"], 10, "handle-2..");
+        check(&["handle-23110", "b", "c"], 10, "..23110 +2");
+        check(&["handle-23110"], 10, "..le-23110");
         check(&[], 10, "");
         let first = [Cow::Borrowed("a"), Cow::Borrowed("b")];
         assert_eq!(fit_names(&first, 399, 6), "a +400");
@@ -296,6 +311,10 @@ mod tests {
         check("notify shop.rs:36", 16, "noti..shop.rs:36");
         check("semaphore shop.rs:34", 16, "sema..shop.rs:34");
         check("mutex shop.rs:35", 12, "..shop.rs:35");
+        check("watch_price-1876", 13, "watch_..-1876");
+        check("watch_price-1876", 9, "..ce-1876");
+        check("watch_price-1876", 4, "wa..");
+        check("read-only mode", 8, "read-o..");
         check(
             "w1, reindex-1, mutex shop.rs:35",
             27,

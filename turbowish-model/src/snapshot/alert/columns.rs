@@ -28,7 +28,7 @@ static COLUMNS: [Column<Alert>; 14] = [
         .fields(&["kind"])
         .read(|row, _| Value::Text(Cow::Borrowed(row.pitfall.title()))),
     Heading::new("who", "WHO", Text)
-        .width(27)
+        .width(20)
         .rank(0)
         .meaning("parties involved: tasks and resources in order, workers and procs")
         .fields(&["parties"])
@@ -53,7 +53,7 @@ static COLUMNS: [Column<Alert>; 14] = [
         .read(|row, _| behind(row)),
     Heading::new("ended", "ENDED", Duration)
         .width(6)
-        .rank(1)
+        .rank(0)
         .meaning("how long ago it ended, the last time; blank while it is active")
         .fields(&["over", "ended_unix_ns", "last_unix_ns"])
         .read(|row, context| {
@@ -68,7 +68,7 @@ static COLUMNS: [Column<Alert>; 14] = [
         .read(|row, _| Value::Count(row.times.max(1))),
     Heading::new("docs", "DOCS", Text)
         .width(35)
-        .rank(1)
+        .rank(3)
         .meaning("the command that explains it")
         .fields(&["docs"])
         .read(|row, _| Value::Text(Cow::Borrowed(row.pitfall.docs()))),
