@@ -81,6 +81,7 @@ fn task(id: u64, name: &str, ms: u64, calls: &[Call], waits_on: Vec<Claim>) -> T
             own_wakes: 2,
             clones: 700,
             live: 1,
+            ..WakerRow::default()
         }),
         last_poll: Some(PollRow {
             ago_ns: ms * MS + 40_000,
@@ -89,6 +90,7 @@ fn task(id: u64, name: &str, ms: u64, calls: &[Call], waits_on: Vec<Claim>) -> T
             worker: Some(1),
             ready_ns: Some(11_200),
             ready_by: Some("main-1".to_owned()),
+            ..PollRow::default()
         }),
         waits_on,
         ..TaskRow::default()
