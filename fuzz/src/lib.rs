@@ -2,7 +2,7 @@
 //!
 //! `cargo fuzz run --no-cfg-fuzzing --features libfuzzer NAME` looks for new inputs. `corpus/NAME`
 //! keeps those that reach new code, and `cargo test` replays them. An input that has found a defect
-//! stays there.
+//! stays there. Targets that read the same bytes share a corpus.
 
 mod filters;
 mod messages;
@@ -10,19 +10,21 @@ mod recording;
 
 pub use self::filters::filters;
 pub use self::messages::messages;
-pub use self::recording::{bodies, recording};
+pub use self::recording::{bodies, exports, recording, rings};
 pub use cargo_turbowish::fuzzing::annotate;
 pub use turbowish_cli::fuzzing::reports;
 
 /// A function of bytes that panics if they reveal a defect.
 pub type Target = fn(&[u8]);
 
-/// All targets, by the names of their corpora.
-pub const TARGETS: [(&str, Target); 6] = [
+/// All targets, and the names of their corpora.
+pub const TARGETS: [(&str, Target); 8] = [
     ("filters", filters),
     ("messages", messages),
     ("recording", recording),
+    ("recording", exports),
     ("bodies", bodies),
+    ("bodies", rings),
     ("reports", reports),
     ("annotate", annotate),
 ];

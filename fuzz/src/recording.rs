@@ -1,4 +1,5 @@
-//! Recordings: any bytes are refused or opened, and what is read can be recorded again.
+//! Recordings: any bytes are refused or opened, and what is read can be recorded again, and
+//! exported.
 
 use std::io::Cursor;
 
@@ -14,7 +15,7 @@ const READ: usize = 64;
 /// Inputs of more bytes are not exported: each is read a dozen times.
 const EXPORTED: usize = 64 << 10;
 
-/// Opens the input as a file, and as the chunks that a process sends; exports what was opened.
+/// Opens the input as a file, and as the chunks that a process sends.
 pub fn recording(input: &[u8]) {
     for opened in [
         Reader::open(Cursor::new(input)),
@@ -26,6 +27,10 @@ pub fn recording(input: &[u8]) {
             Err(other) => drop(other.to_string()),
         }
     }
+}
+
+/// Exports the input in every format. It takes fifty times as long as reading it.
+pub fn exports(input: &[u8]) {
     if input.len() < EXPORTED {
         turbowish_cli::fuzzing::exports(input);
     }
@@ -104,8 +109,7 @@ fn look_up(names: &Names) {
     }
 }
 
-/// The bodies of chunks, and the places of a file of rings: a checksum guards both in a file, so
-/// that few changed files come this far.
+/// The bodies of chunks: a checksum guards them in a file, so that few changed files come this far.
 pub fn bodies(input: &[u8]) {
     const AT: u64 = 1 << 60;
     if let Some(batch) = PollBatch::read(AT, input) {
@@ -118,11 +122,11 @@ pub fn bodies(input: &[u8]) {
     if names.read(input) {
         look_up(&names);
     }
-    rings(input);
 }
 
-/// A dead process has left this in its first ring.
-fn rings(input: &[u8]) {
+/// A dead process has left this in its first ring. The file of rings takes a third of a megabyte,
+/// and so this takes much longer than [`bodies`].
+pub fn rings(input: &[u8]) {
     let clock = ClockReading {
         scale: Scale::new(3, 1),
         ticks: 1 << 20,
