@@ -379,7 +379,7 @@ pub(crate) enum TableName {
     Counters,
     /// Delays: which functions ran on the workers while tasks were ready
     Delays,
-    /// The slowest 1 % of the calls of each function: at which awaits their time went
+    /// The slowest calls of each function, 1 % or some more: at which awaits their time went
     Slowest,
     /// One task by its name: what it waits for, what it holds, its await tree
     Task,

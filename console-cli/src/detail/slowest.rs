@@ -95,6 +95,7 @@ pub(super) fn table(row: &ProcRow, beside: &DetailContext<'_>) -> Vec<RichLine> 
         "TIME",
         "%",
         "ALL%",
+        "WAITS",
         "WAIT p50",
     ];
     let mut rows = vec![
@@ -106,7 +107,7 @@ pub(super) fn table(row: &ProcRow, beside: &DetailContext<'_>) -> Vec<RichLine> 
     if let Some(room) = beside.room {
         shrink(&mut rows, 1, room);
     }
-    aligned(rows, &[2, 3, 4, 5])
+    aligned(rows, &[2, 3, 4, 5, 6])
 }
 
 fn cells(part: &SlowestRow, beside: &DetailContext<'_>) -> Vec<RichLine> {
@@ -118,9 +119,10 @@ fn cells(part: &SlowestRow, beside: &DetailContext<'_>) -> Vec<RichLine> {
     let all = part
         .all_ppm
         .map_or_else(|| units::UNKNOWN.to_owned(), share);
-    // What a call usually waits there.
+    // How many waits of all calls there were, and what a call that waits there usually waits.
     let mut points = beside.awaits.iter();
     let point = points.find(|point| point.proc == part.proc && point.place == part.place);
+    let waits = point.map(|point| point.await_wait.n);
     let usual = point.and_then(|point| point.await_wait.percentile(Percentile::whole(50)));
     vec![
         format!("  {at}").into(),
@@ -128,6 +130,9 @@ fn cells(part: &SlowestRow, beside: &DetailContext<'_>) -> Vec<RichLine> {
         beside.time(part.time_ns).into(),
         share(part.share_ppm).into(),
         all.into(),
+        waits
+            .map_or_else(|| units::NO_SAMPLE.to_owned(), units::count)
+            .into(),
         usual
             .map_or_else(|| units::NO_SAMPLE.to_owned(), |ns| beside.time(ns))
             .into(),
@@ -191,10 +196,10 @@ mod tests {
         ];
         let expected = [
             "  slowest 13 of 1084 calls, 1.25 s or longer: 98.3% at db.rs:41 self.db.lock()",
-            "  SLOWEST CALLS     EXPRESSION                TIME    % ALL% WAIT p50",
-            "  src/db.rs:41:9-33 self.db.lock()          9.83 s 98.3 41.2        -",
-            "  running                                    120ms  1.2    ?        -",
-            "  not recorded      calls not followed then 50.0ms  0.5    ?        -",
+            "  SLOWEST CALLS     EXPRESSION                TIME    % ALL% WAITS WAIT p50",
+            "  src/db.rs:41:9-33 self.db.lock()          9.83 s 98.3 41.2     -        -",
+            "  running                                    120ms  1.2    ?     -        -",
+            "  not recorded      calls not followed then 50.0ms  0.5    ?     -        -",
         ];
         assert_eq!(lines(&rows), expected);
     }
