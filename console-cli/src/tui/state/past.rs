@@ -70,13 +70,21 @@ impl Past {
         }
     }
 
-    /// The numbers of the states in which an alert begins, ascending.
+    /// The numbers of the states in which an alert begins, ascending. A poll that is too long and
+    /// then blocks its worker is one alert: that of the worker.
     fn alerts(&self) -> impl DoubleEndedIterator<Item = usize> {
-        let alerts = self
-            .raised
-            .iter()
-            .filter(|mark| mark.severity == Severity::Alert);
-        alerts.map(|mark| mark.nth)
+        let goes_on = |(nth, mark): (usize, &RaisedMark)| {
+            let mut later = self.raised[nth + 1..].iter();
+            mark.pitfall == Some(Pitfall::LongPoll)
+                && later.any(|next| {
+                    next.pitfall == Some(Pitfall::BlockedWorker)
+                        && next.at_unix_ns.saturating_sub(mark.at_unix_ns) <= AFTER_NS
+                })
+        };
+        let marks = self.raised.iter().enumerate();
+        let alerts = marks.filter(|(_, mark)| mark.severity == Severity::Alert);
+        let alerts = alerts.filter(move |mark| !goes_on(*mark));
+        alerts.map(|(_, mark)| mark.nth)
     }
 
     /// The same recording, with the number of states that were lost before each one.
@@ -223,6 +231,7 @@ mod tests {
     use super::{AlertTime, Leap, Past};
     use crate::recording::{Bytes, RaisedMark, Recording};
     use turbowish_model::snapshot::Snapshot;
+    use turbowish_model::snapshot::alert::Severity;
     use turbowish_model::snapshot::pitfall::Pitfall;
     use turbowish_model::snapshot::units::SECOND;
     use turbowish_recording::{Compression, Reader, Writer};
@@ -333,6 +342,31 @@ mod tests {
                 "{raised_ms}"
             );
         }
+    }
+
+    #[test]
+    fn a_long_poll_that_blocks_its_worker_is_one_alert() {
+        let times = (0..40).map(|second| second * SECOND).collect();
+        let mark = |second: u64, pitfall| RaisedMark {
+            nth: second as usize,
+            at_unix_ns: second * SECOND,
+            severity: Severity::Alert,
+            pitfall: Some(pitfall),
+        };
+        let raised = vec![
+            mark(5, Pitfall::LongPoll),
+            mark(10, Pitfall::LongPoll),
+            mark(11, Pitfall::BlockedWorker),
+            mark(30, Pitfall::LongPoll),
+            mark(31, Pitfall::TaskLeak),
+            mark(32, Pitfall::BlockedWorker),
+        ];
+        let mut past = Past::new("x.tw", times, raised, 39);
+        let mut seen = Vec::new();
+        while past.leap(Leap::Alert, false).is_ok() {
+            seen.push(past.at());
+        }
+        assert_eq!(seen, [32, 31, 11, 5]);
     }
 
     #[test]
