@@ -13,8 +13,8 @@ pub(crate) fn width(text: &str) -> usize {
 }
 
 /// A text in at most `room` columns. Of a path the leading segments go first and the last ones stay
-/// as long as they fit; a name keeps the line or the number at its end, and a call its function; other
-/// words lose their end.
+/// as long as they fit; a name keeps the line or the number at its end, and a call its function;
+/// other words lose their end.
 pub(crate) fn fit(text: &str, room: usize) -> String {
     if width(text) <= room {
         return text.to_owned();

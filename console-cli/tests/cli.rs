@@ -719,7 +719,7 @@ fn a_title_names_a_column() {
     let host = Host::with_kv();
     let by = |columns, sort| host.stdout(&["query", "procs", "-c", columns, "--sort", sort]);
     assert_eq!(by("PROC,WALp99", "WALp99"), by("proc,wall_p99", "wall_p99"));
-    let text = "turbowish: no field zzz in procs; turbowish query --help lists all\n";
+    let text = "turbowish: no field zzz in procs; turbowish query procs --columns lists them\n";
     let expected = (Some(2), text.to_owned());
     assert_eq!(host.failure(&["query", "procs", "--sort", "zzz"]), expected);
 }

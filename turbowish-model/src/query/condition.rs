@@ -199,7 +199,7 @@ mod tests {
         );
         refuse(
             "Zzz < 5ms",
-            "no field Zzz in procs; turbowish query --help lists all",
+            "no field Zzz in procs; turbowish query procs --columns lists them",
         );
         refuse("proc<5", "filter of procs: proc is text; write proc:WORD");
         for text in ["run", "", "run 5", "run:5"] {

@@ -102,7 +102,7 @@ impl fmt::Display for QueryError {
             Self::NoColumn { table, name } => {
                 write!(
                     f,
-                    "no field {name} in {table}; turbowish query --help lists all"
+                    "no field {name} in {table}; turbowish query {table} --columns lists them"
                 )
             }
             Self::Group { word } => {
