@@ -125,6 +125,18 @@ fn line(state: &State, at: usize) -> String {
     screen(state).lines().nth(at).unwrap_or_default().to_owned()
 }
 
+/// That there is nothing to open is not said any longer than it is true.
+#[test]
+fn a_key_that_finds_no_alert_is_answered_until_there_is_one() {
+    let mut state = alarmed(SMALL, Vec::new());
+    press(&mut state, "!");
+    assert_eq!(state.notice.as_deref(), Some("no alerts"));
+    until(&mut state, 10);
+    arrives(&mut state, with(vec![stall(AT)]));
+    assert_eq!(state.notice, None);
+    assert!(line(&state, 1).contains("blocked worker"));
+}
+
 /// A demo says what is to come until it has come.
 #[test]
 #[cfg(feature = "demo")]

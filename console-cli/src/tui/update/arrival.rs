@@ -9,6 +9,7 @@ use turbowish_model::snapshot::minute::LastMinute;
 use turbowish_model::snapshot::units::Micro;
 use turbowish_model::snapshot::{Accounting, Snapshot};
 
+use super::record::NO_ALERTS;
 use super::{QUIET_NS, STEADY_NS, hold, mute, record};
 use crate::detail::rich_line::Link;
 use crate::text;
@@ -142,6 +143,9 @@ fn show(state: &mut State, mut snapshot: Snapshot) {
     }
     if !state.visit.mutes.is_empty() {
         mute::mark(state);
+    }
+    if state.headline().is_some() {
+        state.notice.take_if(|notice| notice == NO_ALERTS);
     }
     hold::shown(state);
     record::follow(state);

@@ -11,11 +11,14 @@ use crate::tui::rows::Absent;
 use crate::tui::state::{State, View};
 use crate::tui::triage::{self, Thing};
 
+/// What the key that opens an alert says if there is none; until there is one.
+pub(super) const NO_ALERTS: &str = "no alerts";
+
 /// Opens the alert that the alert line names.
 pub(super) fn worst_alert(state: &mut State) {
     match state.headline().map(Link::alert) {
         Some(link) => open(state, link),
-        None if state.alerts().next().is_none() => state.notice = Some("no alerts".to_owned()),
+        None if state.alerts().next().is_none() => state.notice = Some(NO_ALERTS.to_owned()),
         None => state.notice = Some("all alerts are muted; 5 lists them".to_owned()),
     }
 }
