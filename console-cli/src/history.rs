@@ -246,13 +246,12 @@ impl HistoryLines {
             let by = labels.woken_by(wakeup.by);
             let ready = time(wakeup.latency_ns);
             let calls = labels.woken_in(wakeup.by);
-            let within = match &calls[..] {
-                [] => String::new(),
-                [only] => format!(" in {only}"),
-                [first, .., last] => format!(" in {first} > {last}"),
-            };
+            let within = calls.as_ref().map(|calls| format!(" in {calls}"));
+            let within = within.unwrap_or_default();
             more.push(format!("ready {ready}, woken by {by}{within}"));
-            known.insert("woken_in".to_owned(), json!(calls));
+            if let Some(calls) = calls {
+                known.insert("woken_in".to_owned(), json!(calls));
+            }
             known.insert("ready_ns".to_owned(), json!(wakeup.latency_ns));
             known.insert("woken_by".to_owned(), json!(by));
         }

@@ -35,7 +35,9 @@ fn fit_number(text: &str, room: usize) -> Option<String> {
     if !is_number || word.contains(' ') {
         return None;
     }
-    let left = room.checked_sub(width(number) + 1)?;
+    let left = room
+        .checked_sub(width(number) + 1)
+        .filter(|left| *left > 0)?;
     match left >= 2 + TELLING {
         true => Some(format!("{}-{number}", head(word, left))),
         false => Some(tail(text, room)),
@@ -313,6 +315,8 @@ mod tests {
         check("mutex shop.rs:35", 12, "..shop.rs:35");
         check("watch_price-1876", 13, "watch_..-1876");
         check("watch_price-1876", 9, "..ce-1876");
+        check("watch_price-1876", 6, "..1876");
+        check("watch_price-1876", 5, "wat..");
         check("watch_price-1876", 4, "wa..");
         check("read-only mode", 8, "read-o..");
         check(

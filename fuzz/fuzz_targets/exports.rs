@@ -1,5 +1,5 @@
-//! `cargo fuzz run --no-cfg-fuzzing --features libfuzzer exports`; built without the feature, it
-//! runs the inputs that are named as arguments.
+//! `cargo fuzz run --no-cfg-fuzzing --features libfuzzer exports fuzz/corpus/recording`; built
+//! without the feature, it runs the inputs that are named as arguments.
 
 #![cfg_attr(feature = "libfuzzer", no_main)]
 

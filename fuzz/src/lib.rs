@@ -2,7 +2,8 @@
 //!
 //! `cargo fuzz run --no-cfg-fuzzing --features libfuzzer NAME` looks for new inputs. `corpus/NAME`
 //! keeps those that reach new code, and `cargo test` replays them. An input that has found a defect
-//! stays there. Targets that read the same bytes share a corpus.
+//! stays there. `exports` and `rings` read the same bytes as `recording` and `bodies`, and so
+//! their corpora: `cargo fuzz run ... exports fuzz/corpus/recording`.
 
 mod filters;
 mod messages;

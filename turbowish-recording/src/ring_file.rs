@@ -7,7 +7,7 @@
 //!
 //! | bytes | |
 //! |--:|---|
-//! | 0 to 7 | `TWRING`, a zero byte, and the version: 1 |
+//! | 0 to 7 | `TWRING`, a zero byte, and the version: 2. In version 1, no call of a waker is known |
 //! | 8 to 15 | an instant in ticks |
 //! | 16 to 23 | the same instant, in nanoseconds since 1970 |
 //! | 24 to 31 | nanoseconds of `2^shift` ticks |
@@ -32,7 +32,10 @@ const PLACE_BYTES: u64 = (RING_BYTES as u64).next_multiple_of(1 << 16);
 /// Bytes of a ring.
 const RING_BYTES: usize = ring_places(RING_POLLS) * size_of::<PollWords>();
 
-const MAGIC: [u8; 8] = *b"TWRING\0\x01";
+const MAGIC: [u8; 8] = *b"TWRING\0\x02";
+/// Of the version before, which is read in the same way.
+#[cfg(feature = "read")]
+const MAGIC_BEFORE: [u8; 8] = *b"TWRING\0\x01";
 
 /// Where a ring is in the file, by its number from 0: its first byte, and the one after the last.
 #[must_use]
@@ -63,7 +66,7 @@ pub(crate) mod left {
     use turbowish_model::account::poll_ring::{PollRing, PollWords, ring_places};
     use turbowish_model::account::time::Scale;
 
-    use super::{MAGIC, MOST_RINGS, RING_HEADER_BYTES, RING_POLLS, ring_span};
+    use super::{MAGIC, MAGIC_BEFORE, MOST_RINGS, RING_HEADER_BYTES, RING_POLLS, ring_span};
     use crate::{ClockReading, PollBatch, RecordingError};
 
     /// The rings of a process that has died.
@@ -144,7 +147,10 @@ pub(crate) mod left {
         };
         let last = word(32)?;
         let (shift, crc) = (last as u32, (last >> 32) as u32);
-        let intact = header[..8] == MAGIC && crc == crc32fast::hash(&header[..36]);
+        let is_known = [MAGIC, MAGIC_BEFORE]
+            .iter()
+            .any(|magic| header[..8] == *magic);
+        let intact = is_known && crc == crc32fast::hash(&header[..36]);
         (intact && shift < u64::BITS).then_some(())?;
         Some(ClockReading {
             scale: Scale::new(word(24)?, shift),

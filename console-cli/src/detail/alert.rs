@@ -51,10 +51,14 @@ pub(super) fn run(args: &QueryArgs, token: Option<&str>) -> Result<(), Failure> 
     if snapshot.alerts.rows.is_empty() {
         return print("no alerts\n");
     }
+    let own = snapshot.process.pid.to_string();
+    let shown = Shown {
+        snapshot: &snapshot,
+        subject: target.or(args.past.from.as_deref()).unwrap_or(&own),
+        folders: &args.source.source,
+    };
     let alerts = snapshot.alerts.rows.iter();
-    let told: Vec<String> = alerts
-        .map(|alert| text(alert, &snapshot, &args.source.source))
-        .collect();
+    let told: Vec<String> = alerts.map(|alert| shown.text(alert)).collect();
     print(&told.join("\n"))
 }
 
@@ -110,7 +114,32 @@ fn is_named(alert: &Alert, name: &str) -> bool {
     alert.pitfall.title() == plain || parties.any(|party| is_called(&party.name, name))
 }
 
-fn text(alert: &Alert, snapshot: &Snapshot, folders: &[PathBuf]) -> String {
+/// What alerts are printed from.
+struct Shown<'a> {
+    snapshot: &'a Snapshot,
+    /// The process or the recording, as a command takes it.
+    subject: &'a str,
+    folders: &'a [PathBuf],
+}
+
+impl Shown<'_> {
+    fn text(&self, alert: &Alert) -> String {
+        let mut lines = lines(alert, self.snapshot, self.folders);
+        if alert.is_over() {
+            // Its end: states are recorded when an alert is raised, and once a second.
+            let began = alert.began_at(self.snapshot.at_unix_ns);
+            let at = began.saturating_add(alert.lasted_ns());
+            let (subject, clock) = (self.subject, plain_text::clock_ms(at));
+            let past = format!("PAST  turbowish top {subject} --at {clock}");
+            let more = lines.iter().rposition(|line| line.starts_with("MORE  "));
+            lines.insert(more.map_or(lines.len(), |more| more + 1), past);
+        }
+        lines.push(String::new());
+        printed(&lines)
+    }
+}
+
+fn lines(alert: &Alert, snapshot: &Snapshot, folders: &[PathBuf]) -> Vec<String> {
     let began = alert.began_at(snapshot.at_unix_ns);
     let ago = alert.ended_ago(snapshot.at_unix_ns);
     let clock = plain_text::local(began);
@@ -149,6 +178,39 @@ fn text(alert: &Alert, snapshot: &Snapshot, folders: &[PathBuf]) -> String {
         })
         .collect();
     lines.splice(0..0, [alert.title.clone(), String::new()]);
-    lines.push(String::new());
-    printed(&lines)
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The console opens at its end; an active alert is in the present.
+    #[test]
+    fn an_alert_that_is_over_ends_with_the_command_for_its_time() {
+        const AT: u64 = 1_795_194_271_207_000_000;
+        let told = |ended_unix_ns| {
+            let alert = Alert {
+                began_unix_ns: AT - 1_500_000_000,
+                held_ns: 1_500_000_000,
+                ended_unix_ns,
+                last_unix_ns: ended_unix_ns,
+                ..Alert::default()
+            };
+            let shown = Shown {
+                snapshot: &Snapshot::default(),
+                subject: "x.tw",
+                folders: &[],
+            };
+            shown.text(&alert)
+        };
+        let over = told(Some(AT));
+        let lines: Vec<&str> = over.lines().collect();
+        let more = lines.iter().position(|line| line.starts_with("MORE  "));
+        let past = lines[more.expect("a page") + 1];
+        let expected = format!("PAST  turbowish top x.tw --at {}", plain_text::clock_ms(AT));
+        assert_eq!(past, expected);
+        assert!(expected.ends_with(".207"));
+        assert!(!told(None).contains("PAST"));
+    }
 }

@@ -252,9 +252,8 @@ impl Events<'_> {
             args.insert("ready_ns".to_owned(), json!(wakeup.latency_ns));
             let by = self.labels.woken_by(wakeup.by);
             args.insert("woken_by".to_owned(), json!(by));
-            let calls = self.labels.woken_in(wakeup.by);
-            if !calls.is_empty() {
-                args.insert("woken_in".to_owned(), json!(calls.join(" > ")));
+            if let Some(calls) = self.labels.woken_in(wakeup.by) {
+                args.insert("woken_in".to_owned(), json!(calls));
             }
         }
         if poll.outcome == PollOutcome::Pending {

@@ -180,18 +180,26 @@ impl Labels {
         }
     }
 
-    /// `["kv::serve at src/conn.rs:70 push(&item)", "kv::queue::push"]`: the calls of the task that
-    /// woke another one, the root first. Empty if they are not known.
-    pub(crate) fn woken_in(&self, by: WokenBy) -> Vec<String> {
+    /// `kv::serve at src/conn.rs:70 push(&item) > kv::queue::push`: the innermost calls that ran in
+    /// the task that woke another one; `.. >` before them if there are others around. `None` if
+    /// they are not known.
+    pub(crate) fn woken_in(&self, by: WokenBy) -> Option<String> {
         let WokenBy::Task { path, .. } = by else {
-            return Vec::new();
+            return None;
         };
         let calls = self.names.path(path);
-        let told = calls.iter().map(|&call| match self.place(call) {
+        let inner = &calls[calls.len().saturating_sub(WAKER_CALLS)..];
+        let told = inner.iter().map(|&call| match self.place(call) {
             Some(place) => format!("{} at {place}", self.proc(call.proc)),
             None => self.proc(call.proc),
         });
-        told.collect()
+        let told: Vec<String> = told.collect();
+        let outer = if inner.len() < calls.len() {
+            ".. > "
+        } else {
+            ""
+        };
+        (!told.is_empty()).then(|| format!("{outer}{}", told.join(" > ")))
     }
 
     /// `task conn-7`, `thread 0 (main)`, `unknown`: who woke a task.
@@ -206,6 +214,9 @@ impl Labels {
         }
     }
 }
+
+/// Calls of a task that are told as those that woke another one, at most.
+const WAKER_CALLS: usize = 8;
 
 /// Number of the function of a task's root.
 pub(super) const fn root_of(task: u64) -> Option<u32> {

@@ -276,12 +276,11 @@ impl<'a> TrackEvents<'a> {
 
     /// The calls of the task that woke the task of `poll`.
     fn woken_in(&self, poll: &PollEvent) -> Vec<(String, AnnotationValue)> {
-        let calls = poll.wakeup.map(|wakeup| self.labels.woken_in(wakeup.by));
-        let calls = calls.filter(|calls| !calls.is_empty());
-        let told = calls.map(|calls| AnnotationValue::Text(calls.join(" > ")));
-        told.map(|told| ("in".to_owned(), told))
-            .into_iter()
-            .collect()
+        let calls = poll
+            .wakeup
+            .and_then(|wakeup| self.labels.woken_in(wakeup.by));
+        let told = calls.map(|calls| ("woken_in".to_owned(), AnnotationValue::Text(calls)));
+        told.into_iter().collect()
     }
 
     fn event(&mut self, thread: u32, event: &ThreadEvent) -> io::Result<()> {

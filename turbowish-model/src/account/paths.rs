@@ -375,12 +375,14 @@ impl Paths {
         }
     }
 
-    /// The procs of the calls of this path, from the root of the task, each with the await point
-    /// plus one at which it polls the next one; 0 if that is not known.
+    /// The procs of the innermost calls of this path, at most `most`, the outermost first, each
+    /// with the await point plus one at which it polls the next one; 0 if that is not known. Also
+    /// whether the first one is the root of the task.
     #[must_use]
-    pub fn calls(&self, id: PathId) -> Vec<(u32, u32)> {
+    pub fn calls(&self, id: PathId, most: usize) -> (Vec<(u32, u32)>, bool) {
         let (mut calls, mut next, mut site) = (Vec::new(), id, 0);
-        while next != 0 {
+        let mut has_root = false;
+        while next != 0 && !has_root && calls.len() < most {
             let key = self.key(next);
             next = key.parent();
             if key.is(PathKind::Creator) {
@@ -390,9 +392,10 @@ impl Paths {
                 calls.push((key.proc(), site));
             }
             site = key.site();
+            has_root = key.is(PathKind::Root);
         }
         calls.reverse();
-        calls
+        (calls, has_root)
     }
 
     /// The path of the call that polls the calls of this path; 0 if none does, or if it is unknown.

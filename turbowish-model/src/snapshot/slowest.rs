@@ -31,8 +31,8 @@ pub const WHY_NOT_RECORDED: &str = "calls not followed then";
 row! {
     $ slowest_row
 
-    /// A part of the wall time of the slowest 1 % of the calls of one proc that ended in the
-    /// window.
+    /// A part of the wall time of the slowest calls of one proc, 1 % or some more, that ended in
+    /// the window.
     SlowestRow {
         /// Path of the proc.
         proc: String [first];
@@ -113,7 +113,7 @@ static COLUMNS: [Column<SlowestRow>; 11] = [
     Heading::new("share", "%", Share)
         .width(5)
         .rank(0)
-        .meaning("share of the wall time of the slowest 1 % of the calls")
+        .meaning("share of the wall time of the slowest calls")
         .fields(&["share_ppm"])
         .read(|row, _| Value::Share(row.share_ppm.saturating_mul(1_000))),
     Heading::new("all", "ALL%", Share)

@@ -27,7 +27,7 @@ macro_rules! tables {
             counters: Counters, $crate::snapshot::CounterRow, CounterPage;
             /// Delays: what ran on the workers while tasks were ready.
             delays: Delays, $crate::snapshot::DelayRow, DelayPage;
-            /// The slowest 1 % of the calls of each function: where their time went.
+            /// The slowest calls of each function, 1 % or some more: where their time went.
             slowest: Slowest, $crate::snapshot::SlowestRow, SlowestPage;
         }
     };

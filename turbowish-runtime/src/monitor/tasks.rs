@@ -294,6 +294,9 @@ impl<'a> NameTable<'a> {
     }
 }
 
+/// Calls of a task that are told as those that woke or spawned another one, at most.
+const WAKER_CALLS: usize = 8;
+
 /// Rows of all live tasks.
 pub(super) struct Rows<'a, N> {
     pub(super) assembly: &'a Assembly<'a, N>,
@@ -345,9 +348,10 @@ impl<N: Names> Rows<'_, N> {
         thread?.os_id
     }
 
-    /// `serve src/conn.rs:70 > push`: the calls that ran in the task that woke another one.
+    /// `serve src/conn.rs:70 > push`: the innermost calls that ran in the task that woke another
+    /// one; `.. >` before them if the first one is not its root.
     fn calls(&self, by: WakeSource) -> Option<String> {
-        let calls = thread::paths().calls(by.path());
+        let (calls, has_root) = thread::paths().calls(by.path(), WAKER_CALLS);
         let told = calls.iter().map(|&(proc, site)| {
             let word = self.known.word(proc);
             let index = site.checked_sub(1).and_then(|at| u16::try_from(at).ok());
@@ -357,7 +361,8 @@ impl<N: Names> Rows<'_, N> {
             }
         });
         let told: Vec<String> = told.collect();
-        (!told.is_empty()).then(|| told.join(" > "))
+        let outer = if has_root { "" } else { ".. > " };
+        (!told.is_empty()).then(|| format!("{outer}{}", told.join(" > ")))
     }
 
     /// Adds what is known from the task's waker and its origin.

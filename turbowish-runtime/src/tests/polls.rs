@@ -86,8 +86,9 @@ fn each_poll_says_whose_it_was_how_long_it_took_and_who_had_woken_the_task() {
     assert_eq!(wakeup[..2], [None, None]);
     let wakeup = wakeup[2].expect("it was woken");
     assert_eq!((wakeup.latency, wakeup.by.task()), (2 * MS, producer));
-    let ran = thread::paths().calls(wakeup.by.path());
+    let (ran, has_root) = thread::paths().calls(wakeup.by.path(), 8);
     assert_eq!(ran, [(PRODUCE.id().expect("an ID"), 0)]);
+    assert!(has_root);
 
     // It waits at `receives`, which its root awaits.
     let chain = |id| {

@@ -44,6 +44,8 @@ fn poll(ago_ns: u64, took_ns: Option<u64>, ready: Option<(u64, &str)>) -> Option
         took_ns,
         ready_ns: ready.map(|(ns, _)| ns),
         ready_by: ready.map(|(_, by)| by.to_owned()),
+        // The root of the task that woke it.
+        ready_in: ready.map(|(_, by)| by.trim_end_matches("-1").to_owned()),
         ..PollRow::default()
     })
 }

@@ -1326,7 +1326,7 @@ pub struct DelayRow {
     #[prost(uint64, tag = "6")]
     pub polls: u64,
 }
-/// The slowest 1 % of the calls of each function: where their time went.
+/// The slowest calls of each function, 1 % or some more: where their time went.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct SlowestPage {
     /// The rows, in the order asked for.

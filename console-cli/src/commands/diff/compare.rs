@@ -10,7 +10,7 @@ use turbowish_model::snapshot::json::Record;
 use turbowish_model::snapshot::units;
 
 use super::chance::{Chance, Growth};
-use super::evidence::{Evidence, FigureKind};
+use super::evidence::{self, Evidence, FigureKind};
 use super::machine::MachineGrowth;
 use crate::args::Share;
 use crate::report_file::Saved;
@@ -42,6 +42,8 @@ pub(super) struct Compared {
     pub(super) elsewhere: Vec<(&'static str, usize)>,
     /// A change for the worse fails if it exceeds these.
     pub(super) allowed: Allowed,
+    /// The share of the calls of one of the windows that may have waited behind its longest poll.
+    pub(super) behind: f64,
 }
 
 /// What is allowed to change.
@@ -152,6 +154,7 @@ impl Compared {
             both,
             elsewhere: Vec::new(),
             allowed,
+            behind: evidence::behind(&before.snapshot).max(evidence::behind(&after.snapshot)),
         }
     }
 

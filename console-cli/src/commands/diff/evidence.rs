@@ -140,13 +140,17 @@ impl<'a, R: Record> Evidence<'a, R> {
     }
 }
 
+/// At most this share of the calls is put down to one event: what grows in most calls is told.
+const MOST_BEHIND: f64 = 0.5;
+
 /// The share of all calls of a window that may have waited behind its longest poll: those of the
-/// same time, and of as much time again, until the queue is empty.
-fn behind(snapshot: &Snapshot) -> f64 {
+/// same time, and of as much time again, until the queue is empty. 0 where functions are not in the
+/// file.
+pub(super) fn behind(snapshot: &Snapshot) -> f64 {
     let polls = snapshot.procs.rows.iter().map(|row| row.poll_hold.max_ns);
     let longest = polls.max().unwrap_or(0);
     let share = 2.0 * longest as f64 / snapshot.window_ns.max(1) as f64;
-    share.min(1.0)
+    share.min(MOST_BEHIND)
 }
 
 /// A number of events in the window, also if the column shows them per second.

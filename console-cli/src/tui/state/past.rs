@@ -74,11 +74,14 @@ impl Past {
     /// then blocks its worker is one alert: that of the worker.
     fn alerts(&self) -> impl DoubleEndedIterator<Item = usize> {
         let goes_on = |(nth, mark): (usize, &RaisedMark)| {
-            let mut later = self.raised[nth + 1..].iter();
+            let until = mark.at_unix_ns.saturating_add(AFTER_NS);
+            let later = self.raised[nth + 1..].iter();
+            let mut soon = later.take_while(|next| next.at_unix_ns <= until);
             mark.pitfall == Some(Pitfall::LongPoll)
-                && later.any(|next| {
+                && soon.any(|next| {
                     next.pitfall == Some(Pitfall::BlockedWorker)
-                        && next.at_unix_ns.saturating_sub(mark.at_unix_ns) <= AFTER_NS
+                        && next.severity == Severity::Alert
+                        && next.at_unix_ns >= mark.at_unix_ns
                 })
         };
         let marks = self.raised.iter().enumerate();
@@ -357,6 +360,11 @@ mod tests {
             mark(5, Pitfall::LongPoll),
             mark(10, Pitfall::LongPoll),
             mark(11, Pitfall::BlockedWorker),
+            mark(15, Pitfall::LongPoll),
+            RaisedMark {
+                severity: Severity::Note,
+                ..mark(16, Pitfall::BlockedWorker)
+            },
             mark(30, Pitfall::LongPoll),
             mark(31, Pitfall::TaskLeak),
             mark(32, Pitfall::BlockedWorker),
@@ -366,7 +374,7 @@ mod tests {
         while past.leap(Leap::Alert, false).is_ok() {
             seen.push(past.at());
         }
-        assert_eq!(seen, [32, 31, 11, 5]);
+        assert_eq!(seen, [32, 31, 15, 11, 5]);
     }
 
     #[test]

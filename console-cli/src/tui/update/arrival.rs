@@ -144,7 +144,7 @@ fn show(state: &mut State, mut snapshot: Snapshot) {
     if !state.visit.mutes.is_empty() {
         mute::mark(state);
     }
-    if state.headline().is_some() {
+    if state.alerts().next().is_some() {
         state.notice.take_if(|notice| notice == NO_ALERTS);
     }
     hold::shown(state);

@@ -47,9 +47,12 @@ fn spell(state: &State) -> Option<Leap> {
         began,
         ended,
     };
-    // The key leads back only: from its state, or one before it, to the alert before.
-    let past = state.link.past.as_ref();
-    let is_passed = past.is_some_and(|past| past.of_spell(alert) >= Some(past.at()));
+    // The key leads back only: from its state, or one before it, to the alert before; so if its
+    // time is not kept.
+    let is_passed = state.link.past.as_ref().is_some_and(|past| {
+        let nth = past.of_spell(alert);
+        nth.is_none_or(|nth| nth >= past.at())
+    });
     (!is_passed).then_some(Leap::Spell(alert))
 }
 

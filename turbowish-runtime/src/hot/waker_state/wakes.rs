@@ -64,7 +64,8 @@ impl Wakes {
         // A task that is ready is not made ready by another wake.
         if self.woken.load(Ordering::Relaxed) == 0 {
             let (by, t) = cause();
-            self.by.store(by.bits(), Ordering::Relaxed);
+            // Release: a reader that sees the path also finds its entry.
+            self.by.store(by.bits(), Ordering::Release);
             // Release: a reader that sees the time also sees the source.
             self.woken.store(t.max(1), Ordering::Release);
         }
@@ -72,6 +73,6 @@ impl Wakes {
 
     /// Source of the wake that last made it ready.
     pub(crate) fn by(&self) -> WakeSource {
-        WakeSource::from_bits(self.by.load(Ordering::Relaxed))
+        WakeSource::from_bits(self.by.load(Ordering::Acquire))
     }
 }
