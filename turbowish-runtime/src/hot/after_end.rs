@@ -2,6 +2,7 @@
 
 use turbowish_model::account::ledger::Ledger;
 
+use crate::hot::dropped::{MistakeCount, MistakeKind};
 use crate::hot::{dropped, never_polled};
 
 /// Kind of such a poll.
@@ -14,13 +15,6 @@ pub(crate) struct PollAfterEnd {
     pub(crate) by: (u32, u16),
 }
 
-/// How often, and the last task; 0 if it is not instrumented.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct PollsAfterEnd {
-    pub(crate) times: u64,
-    pub(crate) task: u64,
-}
-
 /// Maximum number of distinct kinds counted.
 const LIMIT: usize = 4_096;
 
@@ -28,18 +22,16 @@ const LIMIT: usize = 4_096;
 #[cold]
 pub(crate) fn polled(ledger: &Ledger, proc: u32) {
     let here = ledger.current_call();
-    let kind = PollAfterEnd {
-        proc,
-        by: (here.proc, here.site),
-    };
-    dropped::add_within(never_polled::after_end(), LIMIT, kind, |polls| {
-        polls.times += 1;
-        polls.task = here.task;
-    });
+    let key = [proc, here.proc, here.site.into(), 0];
+    dropped::count_within(never_polled::after_end(), LIMIT, key, here.task);
 }
 
-/// Returns the count of each kind.
-pub(crate) fn all() -> Vec<(PollAfterEnd, PollsAfterEnd)> {
-    let all = never_polled::after_end().iter();
-    all.map(|entry| (*entry.key(), *entry.value())).collect()
+/// Returns the count of each kind, and the last task; 0 if that is not instrumented.
+pub(crate) fn all() -> Vec<(PollAfterEnd, MistakeCount)> {
+    let all = dropped::all(never_polled::after_end()).into_iter();
+    let kind = |([proc, by, site, _], count): (MistakeKind, MistakeCount)| {
+        let by = (by, site as u16);
+        (PollAfterEnd { proc, by }, count)
+    };
+    all.map(kind).collect()
 }

@@ -9,6 +9,7 @@ use std::sync::atomic::Ordering;
 use turbowish_model::account::task::TaskMeta;
 
 use crate::features;
+use crate::hot::dropped::{MistakeCount, MistakeKind};
 use crate::hot::{dropped, never_polled, switch, thread};
 use crate::runtimes;
 
@@ -53,13 +54,17 @@ fn count() {
         })
     });
     let Some(place) = place.flatten() else { return };
-    dropped::add_within(never_polled::forced_yields(), LIMIT, place, |times| {
-        *times += 1
-    });
+    let ForcedYield { root, proc, site } = place;
+    let key = [root, proc, site.into(), 0];
+    dropped::count_within(never_polled::forced_yields(), LIMIT, key, 0);
 }
 
 /// Number of root polls by place.
 pub(crate) fn all() -> Vec<(ForcedYield, u64)> {
-    let all = never_polled::forced_yields().iter();
-    all.map(|entry| (*entry.key(), *entry.value())).collect()
+    let all = dropped::all(never_polled::forced_yields()).into_iter();
+    let place = |([root, proc, site, _], count): (MistakeKind, MistakeCount)| {
+        let site = site as u16;
+        (ForcedYield { root, proc, site }, count.times)
+    };
+    all.map(place).collect()
 }

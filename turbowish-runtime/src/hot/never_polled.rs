@@ -3,12 +3,9 @@
 
 use std::sync::LazyLock;
 
-use dashmap::DashMap;
 use turbowish_model::account::ledger::Ledger;
 
-use crate::hot::after_end::{PollAfterEnd, PollsAfterEnd};
-use crate::hot::dropped;
-use crate::hot::forced_yield::ForcedYield;
+use crate::hot::dropped::{self, MistakeCount, MistakeKind, MistakeTable};
 
 /// Kind of such a drop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -23,18 +20,16 @@ pub(crate) struct NeverPolled {
 /// Such drops in this process, [polls of calls that are over](crate::hot::after_end), and
 /// [polls that have used up their budget](crate::hot::forced_yield).
 struct DropCounts {
-    by_kind: LazyLock<DashMap<NeverPolled, u64>>,
-    after_end: LazyLock<DashMap<PollAfterEnd, PollsAfterEnd>>,
-    forced_yields: LazyLock<DashMap<ForcedYield, u64>>,
+    by_kind: LazyLock<MistakeTable>,
+    after_end: LazyLock<MistakeTable>,
+    forced_yields: LazyLock<MistakeTable>,
 }
 
 static COUNTS: DropCounts = DropCounts {
-    by_kind: LazyLock::new(|| DashMap::with_shard_amount(SHARDS)),
-    after_end: LazyLock::new(|| DashMap::with_shard_amount(SHARDS)),
-    forced_yields: LazyLock::new(|| DashMap::with_shard_amount(SHARDS)),
+    by_kind: LazyLock::new(dropped::mistakes),
+    after_end: LazyLock::new(dropped::mistakes),
+    forced_yields: LazyLock::new(dropped::mistakes),
 };
-
-const SHARDS: usize = 64;
 
 /// Maximum number of distinct kinds counted.
 const LIMIT: usize = 65_536;
@@ -47,26 +42,31 @@ pub(crate) fn unpolled(ledger: &Ledger, proc: u32, maker: Option<u32>) {
     let Some(by) = here.proc.checked_sub(1) else {
         return;
     };
-    let drop = NeverPolled {
-        proc,
-        by: (by, here.site),
-        by_maker: maker == Some(by),
-    };
-    dropped::add_within(&COUNTS.by_kind, LIMIT, drop, |times| *times += 1);
+    let by_maker = maker == Some(by);
+    let key = [proc, by, here.site.into(), by_maker.into()];
+    dropped::count_within(&COUNTS.by_kind, LIMIT, key, 0);
 }
 
 /// Returns the count of each place.
 pub(crate) fn all() -> Vec<(NeverPolled, u64)> {
-    let all = COUNTS.by_kind.iter();
-    all.map(|entry| (*entry.key(), *entry.value())).collect()
+    let all = dropped::all(&COUNTS.by_kind).into_iter();
+    let drop = |([proc, by, site, by_maker], count): (MistakeKind, MistakeCount)| {
+        let drop = NeverPolled {
+            proc,
+            by: (by, site as u16),
+            by_maker: by_maker != 0,
+        };
+        (drop, count.times)
+    };
+    all.map(drop).collect()
 }
 
 /// Polls of calls that are over.
-pub(super) fn after_end() -> &'static DashMap<PollAfterEnd, PollsAfterEnd> {
+pub(super) fn after_end() -> &'static MistakeTable {
     &COUNTS.after_end
 }
 
 /// Polls that have used up their budget.
-pub(super) fn forced_yields() -> &'static DashMap<ForcedYield, u64> {
+pub(super) fn forced_yields() -> &'static MistakeTable {
     &COUNTS.forced_yields
 }
