@@ -52,13 +52,11 @@ pub(super) fn run(args: &QueryArgs, token: Option<&str>) -> Result<(), Failure> 
         return print("no alerts\n");
     }
     let own = snapshot.process.pid.to_string();
-    let shown = Shown {
-        snapshot: &snapshot,
-        subject: target.or(args.past.from.as_deref()).unwrap_or(&own),
-        folders: &args.source.source,
-    };
+    let subject = target.or(args.past.from.as_deref()).unwrap_or(&own);
     let alerts = snapshot.alerts.rows.iter();
-    let told: Vec<String> = alerts.map(|alert| shown.text(alert)).collect();
+    let told: Vec<String> = alerts
+        .map(|alert| text(alert, &snapshot, subject, &args.source.source))
+        .collect();
     print(&told.join("\n"))
 }
 
@@ -114,32 +112,8 @@ fn is_named(alert: &Alert, name: &str) -> bool {
     alert.pitfall.title() == plain || parties.any(|party| is_called(&party.name, name))
 }
 
-/// What alerts are printed from.
-struct Shown<'a> {
-    snapshot: &'a Snapshot,
-    /// The process or the recording, as a command takes it.
-    subject: &'a str,
-    folders: &'a [PathBuf],
-}
-
-impl Shown<'_> {
-    fn text(&self, alert: &Alert) -> String {
-        let mut lines = lines(alert, self.snapshot, self.folders);
-        if alert.is_over() {
-            // Its end: states are recorded when an alert is raised, and once a second.
-            let began = alert.began_at(self.snapshot.at_unix_ns);
-            let at = began.saturating_add(alert.lasted_ns());
-            let (subject, clock) = (self.subject, plain_text::clock_ms(at));
-            let past = format!("PAST  turbowish top {subject} --at {clock}");
-            let more = lines.iter().rposition(|line| line.starts_with("MORE  "));
-            lines.insert(more.map_or(lines.len(), |more| more + 1), past);
-        }
-        lines.push(String::new());
-        printed(&lines)
-    }
-}
-
-fn lines(alert: &Alert, snapshot: &Snapshot, folders: &[PathBuf]) -> Vec<String> {
+/// `subject` is the process or the recording, as a command takes it.
+fn text(alert: &Alert, snapshot: &Snapshot, subject: &str, folders: &[PathBuf]) -> String {
     let began = alert.began_at(snapshot.at_unix_ns);
     let ago = alert.ended_ago(snapshot.at_unix_ns);
     let clock = plain_text::local(began);
@@ -148,6 +122,8 @@ fn lines(alert: &Alert, snapshot: &Snapshot, folders: &[PathBuf]) -> Vec<String>
         pid: Some(snapshot.process.pid),
     };
     let source = problem::source::lines(alert, roots);
+    // Its end: states are recorded when an alert is raised, and once a second.
+    let end = plain_text::clock_ms(began.saturating_add(alert.lasted_ns()));
     let around = AlertContext {
         // The present rows do not show what an alert was that is over.
         tasks: if ago.is_some() {
@@ -162,6 +138,7 @@ fn lines(alert: &Alert, snapshot: &Snapshot, folders: &[PathBuf]) -> Vec<String>
         },
         ended_ago_ns: ago,
         noticed_later: None,
+        past: ago.map(|_| format!("turbowish top {subject} --at {end}")),
         utc_offset_s: plain_text::utc_offset_s(),
         began: clock.split_once(' ').map(|(_, time)| time.to_owned()),
         source: &source,
@@ -178,7 +155,8 @@ fn lines(alert: &Alert, snapshot: &Snapshot, folders: &[PathBuf]) -> Vec<String>
         })
         .collect();
     lines.splice(0..0, [alert.title.clone(), String::new()]);
-    lines
+    lines.push(String::new());
+    printed(&lines)
 }
 
 #[cfg(test)]
@@ -197,12 +175,7 @@ mod tests {
                 last_unix_ns: ended_unix_ns,
                 ..Alert::default()
             };
-            let shown = Shown {
-                snapshot: &Snapshot::default(),
-                subject: "x.tw",
-                folders: &[],
-            };
-            shown.text(&alert)
+            text(&alert, &Snapshot::default(), "x.tw", &[])
         };
         let over = told(Some(AT));
         let lines: Vec<&str> = over.lines().collect();

@@ -28,6 +28,8 @@ pub(crate) struct AlertContext<'a> {
     pub(crate) ended_ago_ns: Option<u64>,
     /// Set if the rows are of an instant before its end, at which it had not been noticed.
     pub(crate) noticed_later: Option<NoticedLater>,
+    /// The command that shows its time, if it is over; the console has a key for that.
+    pub(crate) past: Option<String>,
     /// Local time minus UTC, in seconds.
     pub(crate) utc_offset_s: i64,
     /// Lines of its source, from [`source::lines`].
@@ -277,5 +279,6 @@ fn advice(alert: &Alert, around: &AlertContext<'_>) -> Vec<RichLine> {
         lines.extend(around.labelled(&label, &format!("{or}{fix}")));
     }
     lines.push(format!(" MORE  {}", alert.pitfall.docs()));
+    lines.extend(around.past.as_ref().map(|past| format!(" PAST  {past}")));
     lines.into_iter().map(RichLine::from).collect()
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use turbowish_model::account::event_ring::EVENT_VALUES;
-use turbowish_model::account::task::TaskMeta;
+use turbowish_model::account::task::{TaskMeta, WAKER_CALLS};
 use turbowish_model::snapshot::{Process, Snapshot, sanitize};
 use turbowish_recording::{AwaitName, CallName, Names, PollEvent, ProcName, WokenBy};
 
@@ -214,9 +214,6 @@ impl Labels {
         }
     }
 }
-
-/// Calls of a task that are told as those that woke another one, at most.
-const WAKER_CALLS: usize = 8;
 
 /// Number of the function of a task's root.
 pub(super) const fn root_of(task: u64) -> Option<u32> {

@@ -338,6 +338,7 @@ fn alert_lines(state: &State, alert: &Alert, source: &[String], room: usize) -> 
         began: began.then(|| state.now.time_of_day(alert.began_at(at))),
         ended_ago_ns: ago,
         noticed_later,
+        past: None,
         utc_offset_s: state.now.utc_offset_s,
         source,
         micro: state.look.glyphs.micro,

@@ -17,7 +17,7 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 pub use self::extra::{Alone, CellOwner, Extra};
 pub use self::glance::Glance;
 pub use self::stack::Publication;
-pub use self::wake_source::WakeSource;
+pub use self::wake_source::{WAKER_CALLS, WakeSource};
 use self::words::{Count, MUCH, PollSums};
 use crate::account::await_stack::AwaitFrame;
 use crate::account::branch::BranchReading;

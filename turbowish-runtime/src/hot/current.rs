@@ -28,13 +28,7 @@ pub(crate) fn who() -> WakeSource {
 
 /// ID of the task that runs on this thread, 0 if none does; and the time of the last event here.
 pub(crate) fn task_and_when() -> (u64, u64) {
-    let both = |thread: &thread::ThreadLedger| {
-        let ledger = &thread.ledger;
-        (ledger.current_task(), ledger.latest())
-    };
-    let epoch = switch::epoch();
-    let known = epoch.and_then(|epoch| thread::with_current(epoch, both));
-    known.unwrap_or_default()
+    ledger(|ledger| (ledger.current_task(), ledger.latest())).unwrap_or_default()
 }
 
 /// Number of this thread, if something is accounted here.
@@ -53,8 +47,7 @@ pub(crate) fn ledger<R>(
 
 /// The task that runs on this thread, and its innermost call; [`WakeSource::UNKNOWN`] if none does.
 pub(crate) fn spawner() -> WakeSource {
-    match who() {
-        thread if thread.task() == 0 => WakeSource::UNKNOWN,
-        task => task,
-    }
+    let spawner =
+        ledger(|ledger| WakeSource::of_task(ledger.current_task(), ledger.current_path()));
+    spawner.unwrap_or_default()
 }

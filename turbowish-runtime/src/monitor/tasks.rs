@@ -5,7 +5,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use turbowish_model::account::branch::BranchReading;
-use turbowish_model::account::task::{Pause, STACK_LIMIT, TaskMeta, TaskReading, WakeSource};
+use turbowish_model::account::task::{
+    Pause, STACK_LIMIT, TaskMeta, TaskReading, WAKER_CALLS, WakeSource,
+};
 use turbowish_model::collect::assemble::{Assembly, Names};
 use turbowish_model::collect::read::OpenPollReading;
 use turbowish_model::ordered::Map;
@@ -293,9 +295,6 @@ impl<'a> NameTable<'a> {
         self.words.get(proc as usize).copied().unwrap_or_default()
     }
 }
-
-/// Calls of a task that are told as those that woke or spawned another one, at most.
-const WAKER_CALLS: usize = 8;
 
 /// Rows of all live tasks.
 pub(super) struct Rows<'a, N> {

@@ -78,6 +78,8 @@ pub(super) struct Change {
     pub(super) growth: Growth,
     /// What is measured: `poll_hold`.
     pub(super) field: &'static str,
+    /// The values include waits for others.
+    pub(super) includes_waits: bool,
 }
 
 /// A value in one of the files.
@@ -128,9 +130,10 @@ impl Compared {
         let new = rows(&after.snapshot, filter);
         let both = old.keys().filter(|key| new.contains_key(*key)).count();
         let chance = Chance::of(both * columns.len());
+        let behind = [before, after].map(|file| evidence::behind(&file.snapshot));
         let mut changes = Vec::new();
         for column in columns {
-            let mut evidence = Evidence::of(column, before, after, chance);
+            let mut evidence = Evidence::of(column, (before, after), behind, chance);
             if allowed.is_default && LEVELS.contains(&&*column.key) {
                 evidence.kind = FigureKind::Level;
             }
@@ -154,7 +157,7 @@ impl Compared {
             both,
             elsewhere: Vec::new(),
             allowed,
-            behind: evidence::behind(&before.snapshot).max(evidence::behind(&after.snapshot)),
+            behind: behind[0].max(behind[1]),
         }
     }
 
@@ -173,13 +176,7 @@ impl Compared {
 
     /// Whether a value would have failed if chance could not explain it.
     pub(super) fn is_unsure(&self) -> bool {
-        let mut verdicts = self.changes.iter().map(|change| change.verdict);
-        verdicts.any(|verdict| {
-            matches!(
-                verdict,
-                Verdict::Unsure(Doubt::Chance) | Verdict::Unsure(Doubt::TooFew)
-            )
-        })
+        self.changes.iter().any(Change::is_unsure)
     }
 
     /// Number of rows that fail.
@@ -202,6 +199,14 @@ impl Compared {
 }
 
 impl Change {
+    /// Whether the value would have failed if chance could not explain it.
+    pub(super) fn is_unsure(&self) -> bool {
+        matches!(
+            self.verdict,
+            Verdict::Unsure(Doubt::Chance) | Verdict::Unsure(Doubt::TooFew)
+        )
+    }
+
     /// After / before in billionths; `None` if either is missing or negative, `u64::MAX` if before
     /// is 0.
     pub(super) fn ratio(&self) -> Option<u64> {
@@ -281,6 +286,7 @@ fn change<R: Record>(
         verdict,
         growth,
         field: column.fields.first().copied().unwrap_or_default(),
+        includes_waits: column.includes_waits(),
     })
 }
 

@@ -53,7 +53,13 @@ pub(super) struct Evidence<'a, R: 'static> {
 }
 
 impl<'a, R: Record> Evidence<'a, R> {
-    pub(super) fn of(column: &'a Column<R>, before: &Saved, after: &Saved, chance: Chance) -> Self {
+    /// `behind` is the share of the calls of each file that [`behind`] tells.
+    pub(super) fn of(
+        column: &'a Column<R>,
+        (before, after): (&Saved, &Saved),
+        behind: [f64; 2],
+        chance: Chance,
+    ) -> Self {
         let told = |events: &Column<R>| before.tells(events) && after.tells(events);
         Self {
             column,
@@ -65,7 +71,7 @@ impl<'a, R: Record> Evidence<'a, R> {
                 .find_map(|key| column::find(key))
                 .filter(told),
             exact: before.has_buckets(column) && after.has_buckets(column),
-            behind: [before, after].map(|file| behind(&file.snapshot)),
+            behind,
             chance,
         }
     }

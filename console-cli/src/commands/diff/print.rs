@@ -52,20 +52,11 @@ pub(super) fn table(compared: &Compared) -> String {
 /// That waits may be long because of one poll, if that may have kept one of them from failing.
 fn behind(compared: &Compared) -> Option<String> {
     let share = (compared.behind * 100.0).round();
-    let is_unsure = |change: &Change| {
-        WAITS.contains(&change.field)
-            && matches!(
-                change.verdict,
-                Verdict::Unsure(Doubt::Chance | Doubt::TooFew)
-            )
-    };
+    let is_unsure = |change: &Change| change.includes_waits && change.is_unsure();
     (share >= 1.0 && compared.changes.iter().any(is_unsure)).then(|| {
         format!("up to {share} % of the calls of a window may have waited behind its longest poll")
     })
 }
-
-/// Populations of times that include waits for others.
-const WAITS: [&str; 2] = ["call_wall", "await_wait"];
 
 fn cells(change: &Change) -> Vec<String> {
     vec![

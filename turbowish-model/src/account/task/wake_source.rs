@@ -10,6 +10,9 @@ use crate::account::paths::{PATH_IDS, PathId};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WakeSource(u64);
 
+/// Innermost calls of the task that woke or spawned another one that are told, at most.
+pub const WAKER_CALLS: usize = 8;
+
 /// The number of a thread, in place of a task's ID.
 const THREAD: u64 = 1 << 63;
 /// A path stands above the task's ID.

@@ -187,8 +187,11 @@ impl ThreadReader {
             (self.next, self.lost) = (ring.written(), 0);
             return 0;
         }
-        let new = ring.written().saturating_sub(self.next);
-        let mut records = Vec::with_capacity(new.min(ring.capacity()) as usize);
+        let most = ring
+            .written()
+            .saturating_sub(self.next)
+            .min(ring.capacity());
+        let mut records = Vec::with_capacity(most as usize);
         let read = ring.read(self.next, is_over, |poll| records.push(poll));
         let new = read.next - self.next;
         self.next = read.next;

@@ -223,8 +223,8 @@ fn growth_behind(before: (&Distribution, f64), after: (&Distribution, f64), perc
 }
 
 /// A worker is blocked for 1.5 s every 20 s. Of 200 calls a second, those of that time wait behind
-/// it, and as many again behind these: of two windows
-/// of 10 s, one has it. Calls that wait ten times as long for another reason are told.
+/// it, and as many again behind these: of two windows of 10 s, one has it. Calls that wait ten
+/// times as long for another reason are told.
 #[test]
 fn what_waits_behind_one_event_does_not_fail() {
     let mut random = Random(5);
