@@ -35,7 +35,7 @@ clients=${CLIENTS:-50}
 pipeline=${PIPELINE:-1}
 [[ $pairs =~ ^[0-9]+$ && $pairs -ge 7 ]] || { usage >&2; exit 2; }
 [[ $requests =~ ^[1-9][0-9]*$ ]] || { usage >&2; exit 2; }
-command -v redis-benchmark >/dev/null || fail "redis-benchmark is missing: install the Debian package redis-tools"
+benches/redis-benchmark --version >/dev/null || exit 1
 
 bench=$PWD/target/bench
 work=$(mktemp -d)
@@ -115,7 +115,7 @@ ticks() {
 }
 
 load() {
-    redis-benchmark -h 127.0.0.1 -p "$port" -t "$tests" -n "$1" -c "$clients" -P "$pipeline" --csv
+    benches/redis-benchmark -h 127.0.0.1 -p "$port" -t "$tests" -n "$1" -c "$clients" -P "$pipeline" --csv
 }
 
 # run NAME: prints requests per second over all tests, and processor time of the server per request in microseconds.

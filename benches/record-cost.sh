@@ -13,7 +13,7 @@ Usage: benches/record-cost.sh [PAIRS [REQUESTS [CLASSES]]]
   REQUESTS  requests of a round, by 50 clients   [default: 600000]
   CLASSES   classes of events, such as calls     [default: those of a process]
 
-The goal is a ratio of 1.02. Needs redis-benchmark (Debian package redis-tools).
+The goal is a ratio of 1.02.
 TEXT
 }
 
@@ -25,7 +25,7 @@ fail() {
 [[ ${1:-} != -h && ${1:-} != --help ]] || { usage; exit 0; }
 pairs=${1:-9} requests=${2:-600000} classes=${3:-on}
 [[ $pairs$requests =~ ^[1-9][0-9]*$ ]] || { usage >&2; exit 2; }
-command -v redis-benchmark >/dev/null || fail "redis-benchmark is missing: install the Debian package redis-tools"
+benches/redis-benchmark --version >/dev/null || exit 1
 
 cargo build --quiet --release -p turbowish-kv --bin kv
 bin=${CARGO_TARGET_DIR:-target}/release
@@ -71,7 +71,7 @@ round() {
     local before own_before hz
     hz=$(getconf CLK_TCK)
     before=$(ticks "/proc/${pid[$1]}/stat") own_before=$(own_ticks "$1")
-    taskset -c "$last" redis-benchmark -p "${port[$1]}" -t set,get,incr -c 50 -n $((requests / 3)) -q >/dev/null
+    taskset -c "$last" benches/redis-benchmark -p "${port[$1]}" -t set,get,incr -c 50 -n $((requests / 3)) -q >/dev/null
     echo $((($(ticks "/proc/${pid[$1]}/stat") - before) * 1000000000 / hz / requests)) $((($(own_ticks "$1") - own_before) * 1000000000 / hz / requests))
 }
 
