@@ -9,8 +9,8 @@ usage() {
     cat <<'TEXT'
 Usage: benches/record-cost.sh [PAIRS [REQUESTS [CLASSES]]]
 
-  PAIRS     pairs of rounds                      [default: 9]
-  REQUESTS  requests of a round, by 50 clients   [default: 600000]
+  PAIRS     pairs of rounds                      [default: 61]
+  REQUESTS  requests of a round, by 50 clients   [default: 90000]
   CLASSES   classes of events, such as calls     [default: those of a process]
 
 The goal is a ratio of 1.02.
@@ -23,7 +23,7 @@ fail() {
 }
 
 [[ ${1:-} != -h && ${1:-} != --help ]] || { usage; exit 0; }
-pairs=${1:-9} requests=${2:-600000} classes=${3:-on}
+pairs=${1:-61} requests=${2:-90000} classes=${3:-on}
 [[ $pairs$requests =~ ^[1-9][0-9]*$ ]] || { usage >&2; exit 2; }
 benches/redis-benchmark --version >/dev/null || exit 1
 
@@ -49,30 +49,24 @@ for how in off on; do
     port[$how]=$(sed 's/.*://' "$work/out-$how")
 done
 
-# Ticks of processor time so far: of all threads of a server, and of those of TurboWish.
-ticks() {
-    local stat
-    stat=$(<"$1")
-    # shellcheck disable=SC2086
-    set -- ${stat##*) }
-    echo $((${12} + ${13}))
-}
-
-own_ticks() {
-    local thread sum=0
+# Nanoseconds on a processor so far: of all threads of a server, and of those of TurboWish.
+used() {
+    local thread spent all=0 own=0
     for thread in /proc/"${pid[$1]}"/task/*; do
-        [[ $(<"$thread/comm") != turbowish* ]] || sum=$((sum + $(ticks "$thread/stat")))
+        read -r spent _ <"$thread/schedstat"
+        all=$((all + spent))
+        [[ $(<"$thread/comm") != turbowish* ]] || own=$((own + spent))
     done
-    echo "$sum"
+    echo "$all $own"
 }
 
 # Nanoseconds for a request: of all threads, and of those of TurboWish.
 round() {
-    local before own_before hz
-    hz=$(getconf CLK_TCK)
-    before=$(ticks "/proc/${pid[$1]}/stat") own_before=$(own_ticks "$1")
+    local before own_before all own
+    read -r before own_before <<<"$(used "$1")"
     taskset -c "$last" benches/redis-benchmark -p "${port[$1]}" -t set,get,incr -c 50 -n $((requests / 3)) -q >/dev/null
-    echo $((($(ticks "/proc/${pid[$1]}/stat") - before) * 1000000000 / hz / requests)) $((($(own_ticks "$1") - own_before) * 1000000000 / hz / requests))
+    read -r all own <<<"$(used "$1")"
+    echo $(((all - before) / requests)) $(((own - own_before) / requests))
 }
 
 for how in off on; do round "$how" >/dev/null; done
@@ -89,7 +83,7 @@ for ((pair = 1; pair <= pairs; pair++)); do
     }' | tee -a "$work/pairs"
 done
 middle() {
-    awk -v column="$1" '{ print $column }' "$work/pairs" | sort -n | awk '{ all[NR] = $1 } END { printf "%.3f, from %.3f to %.3f", (all[int((NR + 1) / 2)] + all[int(NR / 2) + 1]) / 2, all[1], all[NR] }'
+    awk -v column="$1" '{ print $column }' "$work/pairs" | sort -n | awk '{ all[NR] = $1 } END { printf "%.3f, half of them from %.3f to %.3f", (all[int((NR + 1) / 2)] + all[int(NR / 2) + 1]) / 2, all[int((NR + 3) / 4)], all[NR + 1 - int((NR + 3) / 4)] }'
 }
 echo "median of the ratios $(middle 6)"
 echo "with TurboWish's threads alone, which record: $(middle 11)"

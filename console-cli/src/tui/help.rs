@@ -49,7 +49,9 @@ fn keys(state: &State) -> Vec<String> {
     lines.push(
         " filter: text kv*run state:waiting hold_p99>10ms !conn     space and, | or".to_owned(),
     );
-    lines.push(" ? not known  - no sample  + still growing  .. cut  dim: ended or old".to_owned());
+    lines.push(
+        " ? not known  - no sample  + still growing  .. cut  z slept  dim: ended or old".to_owned(),
+    );
     lines
 }
 

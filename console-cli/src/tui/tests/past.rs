@@ -111,14 +111,27 @@ fn the_row_of_a_function_tells_of_its_long_poll() {
         on_cpu_ns: Some(1_200 * SECOND / 1000),
         ..slept(4)
     };
-    check(computed, 200, None);
+    check(computed.clone(), 200, None);
     let open = Alert {
         ended_unix_ns: None,
         last_unix_ns: None,
         ..slept(4)
     };
     let line = "blocked worker w1 1.50 s, 1.24 s off the processor: ! opens it";
-    check(open, 80, Some(line));
+    check(open.clone(), 80, Some(line));
+
+    // The row itself has a mark.
+    let mark = |alert: Alert| {
+        let screen = screen(&alarmed((80, 24), vec![alert]));
+        let row = screen
+            .lines()
+            .find(|line| line.contains("kv::snapshot::write "));
+        row.and_then(|row| row.chars().nth(1))
+    };
+    assert_eq!(mark(slept(4)), Some('z'));
+    assert_eq!(mark(open), Some('X'), "an alert that is active comes first");
+    assert_eq!(mark(slept(11)), Some(' '));
+    assert_eq!(mark(computed), Some(' '));
 }
 
 fn line(state: &State, at: usize) -> String {

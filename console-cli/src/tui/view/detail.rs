@@ -77,30 +77,18 @@ fn empty_above(frame: &mut Frame<'_>, area: Rect) -> u16 {
     u16::try_from(empty).unwrap_or(0).saturating_sub(1)
 }
 
-/// The worst alert of the window about a poll in this row's function, whose share of the time is
-/// not only what its code computed: `blocked worker w0 1.50 s, 4.20 s ago, 1.25 s off the
-/// processor: ! opens it`
+/// What is told of the worst poll in this row's function, whose share of the time is not only what
+/// its code computed: `blocked worker w0 1.50 s, 4.20 s ago, 1.25 s off the processor: ! opens it`
 fn long_poll(state: &State, row: usize) -> Option<String> {
-    let Some(RowId::Proc(path, ..)) = state.table().id(row) else {
-        return None;
-    };
-    let shown = state.shown.as_ref()?;
-    let ended_ago = |alert: &Alert| alert.ended_ago(shown.at_unix_ns);
-    let concerns = |alert: &&Alert| {
-        let is_recent = ended_ago(alert).is_none_or(|ago| ago <= shown.window_ns);
-        let at = alert.at.as_ref();
-        alert.is_in_poll() && is_recent && at.is_some_and(|at| at.proc == path)
-    };
-    let alert = state.all_heard().find(concerns)?;
+    let (alert, at_unix_ns) = worst_poll(state, row)?;
     let time = |ns| units::duration(ns, state.style().micro);
     // The rest of the title names the function.
     let (begin, _) = alert.title.split_once(": ").unwrap_or((&alert.title, ""));
     let mut line = begin.to_owned();
-    if let Some(ago) = ended_ago(alert) {
+    if let Some(ago) = alert.ended_ago(at_unix_ns) {
         line += &format!(", {} ago", time(ago));
     }
-    let on = alert.on_cpu_ns.unwrap_or(alert.on_cpu_of_ns);
-    let off = alert.on_cpu_of_ns.saturating_sub(on);
+    let off = off_cpu_ns(alert);
     if off > 0 && off >= alert.on_cpu_of_ns / 10 {
         line += &format!(", {} off the processor", time(off));
     }
@@ -110,4 +98,37 @@ fn long_poll(state: &State, row: usize) -> Option<String> {
         false => ": 5 lists it",
     };
     Some(line)
+}
+
+/// Whether one poll in this row's function, which has this share of the window, was for half of
+/// that time or more off the processor.
+pub(super) fn slept(state: &State, row: usize, share_ppb: u64) -> bool {
+    let Some((alert, _)) = worst_poll(state, row) else {
+        return false;
+    };
+    let window_ns = state.shown.as_ref().map_or(0, |shown| shown.window_ns);
+    let ran = u128::from(share_ppb) * u128::from(window_ns) / 1_000_000_000;
+    2 * u128::from(off_cpu_ns(alert)) >= ran
+}
+
+/// The worst alert of the window about a poll in this row's function, and the time of the state.
+fn worst_poll(state: &State, row: usize) -> Option<(&Alert, u64)> {
+    let Some(RowId::Proc(path, ..)) = state.table().id(row) else {
+        return None;
+    };
+    let shown = state.shown.as_ref()?;
+    let concerns = |alert: &&Alert| {
+        let ended_ago = alert.ended_ago(shown.at_unix_ns);
+        let is_recent = ended_ago.is_none_or(|ago| ago <= shown.window_ns);
+        let at = alert.at.as_ref();
+        alert.is_in_poll() && is_recent && at.is_some_and(|at| at.proc == path)
+    };
+    let alert = state.all_heard().find(concerns)?;
+    Some((alert, shown.at_unix_ns))
+}
+
+/// Time that its thread was not on a processor, as far as its poll was looked at.
+fn off_cpu_ns(alert: &Alert) -> u64 {
+    let on = alert.on_cpu_ns.unwrap_or(alert.on_cpu_of_ns);
+    alert.on_cpu_of_ns.saturating_sub(on)
 }

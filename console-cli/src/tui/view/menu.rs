@@ -44,7 +44,7 @@ pub(super) fn draw(state: &State, typed: &str, at: usize, frame: &mut Frame<'_>)
     }
 }
 
-/// `>v RUN%       time in polls, asleep there or not, in % of one core`
+/// `>v LONGEST    longest poll`
 fn entry(state: &State, face: &Face, selected: bool) -> String {
     let glyphs = state.look.glyphs;
     let order = state.table().order();

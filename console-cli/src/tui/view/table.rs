@@ -6,7 +6,7 @@ use turbowish_model::snapshot::Accounting;
 use turbowish_model::snapshot::column::{Context, Shown, Style, Unit, Value};
 use turbowish_model::snapshot::units;
 
-use super::{alert, put, text, titles};
+use super::{alert, detail, put, text, titles};
 use crate::theme::{Palette, Role};
 use crate::tui::layout::{self, FULL_PLACE, GUTTER, HeaderForm, Placed, ScreenLayout};
 use crate::tui::state::{Phase, State, View};
@@ -112,6 +112,7 @@ fn line(state: &State, columns: &[Placed], row: usize, selected: bool) -> Line<'
         Some(severity) => alert::mark(severity),
         None if warns => ("!", Role::Warning),
         None if paused => ("P", Role::Paused),
+        None if !dim && has_slept(state, columns, row, &context) => ("z", Role::Warning),
         None => (" ", Role::Plain),
     };
     // A group shows whether it can be unfolded; its rows are drawn like other rows.
@@ -149,6 +150,13 @@ fn line(state: &State, columns: &[Placed], row: usize, selected: bool) -> Line<'
     } else {
         line
     }
+}
+
+/// Whether RUN%, where it is a column, is mostly time off the processor.
+fn has_slept(state: &State, columns: &[Placed], row: usize, context: &Context) -> bool {
+    let run = columns.iter().find(|column| column.face.key == "run");
+    let share = run.and_then(|run| state.table().value(row, run.index, context).number());
+    share.is_some_and(|share| detail::slept(state, row, share))
 }
 
 /// Whether the values were measured some time ago, and are not measured now.
