@@ -94,33 +94,33 @@ impl Histogram {
 
     /// Adds this histogram's counts to a sparse one.
     pub fn collect(&self, into: &mut Buckets) {
-        if into.0.is_empty() {
-            self.append(&mut into.0);
-        } else {
-            let mut counts = Vec::new();
-            self.append(&mut counts);
-            into.merge(&Buckets(counts));
-        }
+        into.merge(&self.counts());
+    }
+
+    /// This histogram's counts. They have room for more, so they are not to be kept.
+    pub(crate) fn counts(&self) -> Buckets {
+        let mut counts = Vec::new();
+        self.append(&mut counts);
+        Buckets(counts)
     }
 
     /// Appends `(bucket, count)`, ascending, without empty buckets. The monitor does this for each
-    /// population of each thread in each tick: room is made once for an octave.
+    /// population of each thread in each tick: room is made once, for all octaves.
     fn append(&self, counts: &mut Vec<(u16, u64)>) {
         let far = self.far.get().into_iter().flat_map(|far| &far.0);
         // Far octaves may not be there.
         let far = far.map(OnceBox::get).chain(core::iter::repeat(None));
         let octaves = self.near.iter().map(OnceBox::get).chain(far).take(OCTAVES);
         let first = self.first.read();
-        for (index, octave) in octaves.enumerate() {
-            if octave.is_none() && !first.has(index) {
-                continue;
-            }
+        let found = octaves.enumerate();
+        let found = found.filter(|&(index, octave)| octave.is_some() || first.has(index));
+        counts.reserve(found.clone().count() * SUB);
+        for (index, octave) in found {
             let mut read = [0; SUB];
             if let Some(octave) = octave {
                 read = octave.0.each_ref().map(|count| count.load(Relaxed));
             }
             first.add(index, &mut read);
-            counts.reserve(read.iter().filter(|&&count| count != 0).count());
             for (sub, count) in read.into_iter().enumerate() {
                 if count != 0 {
                     counts.push(((index * SUB + sub) as u16, count));
@@ -191,6 +191,11 @@ impl Buckets {
 
     /// Adds the counts of another population.
     pub fn merge(&mut self, other: &Self) {
+        if self.0.is_empty() {
+            // Most often it is the first one.
+            self.0 = other.0.clone();
+            return;
+        }
         let mut added = 0;
         let mut own = self.0.iter_mut().peekable();
         for &(bucket, count) in &other.0 {

@@ -513,13 +513,12 @@ impl PathCounters {
         PathReading(core::array::from_fn(|at| self.words[at].load(Relaxed)))
     }
 
-    /// Adds one histogram to `into`. These are plain counts: a read between two stores of one event
+    /// The counts of one histogram. These are plain counts: a read between two stores of one event
     /// is off by that event and no more.
     pub(crate) fn counts(&self, shared: Shared) -> Option<Buckets> {
-        let histogram = self.histograms[shared as usize].get()?;
-        let mut counts = Buckets::default();
-        histogram.collect(&mut counts);
-        Some(counts)
+        self.histograms[shared as usize]
+            .get()
+            .map(Histogram::counts)
     }
 }
 

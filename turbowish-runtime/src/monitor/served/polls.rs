@@ -5,6 +5,7 @@ use turbowish_model::account::event_ring::{
     EventFact, EventRecord, RecordRing, ResourceUse, RingRecord,
 };
 use turbowish_model::account::paths::Paths;
+use turbowish_model::account::poll_ring::PollRecord;
 use turbowish_model::account::time::Scale;
 use turbowish_model::event::EventClass;
 use turbowish_recording::{
@@ -23,6 +24,8 @@ use crate::server::{NewPolls, ThreadChunk, ThreadPart};
 #[derive(Debug, Default)]
 pub(in crate::monitor) struct PollReader {
     threads: Vec<ThreadReader>,
+    /// Room for the polls of one thread: as much as a ring has, so it is kept.
+    room: Vec<PollRecord>,
     calls: CallsReader,
     /// Number of procs, paths, chains and places of events that were named.
     named: [usize; 4],
@@ -48,10 +51,11 @@ impl PollReader {
         self.begin(&mut names);
         let mut new = NewPolls::default();
         let mut heard = on_event::is_heard().then(Vec::new);
+        let room = &mut self.room;
         self.threads.retain_mut(|thread| {
             // Looked at first: what it wrote before is then all there is.
             let is_over = thread.polls.is_over();
-            let fill = thread.read(clock, is_over, &mut new.polls, heard.as_mut());
+            let fill = thread.read((clock, is_over), room, &mut new.polls, heard.as_mut());
             new.fill_percent = new.fill_percent.max(fill);
             if is_over {
                 thread.polls.give_back();
@@ -128,12 +132,12 @@ impl ThreadReader {
     /// percent.
     fn read(
         &mut self,
-        clock: ClockReading,
-        is_over: bool,
+        (clock, is_over): (ClockReading, bool),
+        room: &mut Vec<PollRecord>,
         into: &mut Vec<ThreadChunk>,
         mut heard: Option<&mut Vec<HeardEvent>>,
     ) -> u64 {
-        let polls = self.read_polls(clock, is_over, into, heard.as_deref_mut());
+        let polls = self.read_polls((clock, is_over), room, into, heard.as_deref_mut());
         polls.max(self.read_events(clock, into, heard))
     }
 
@@ -172,8 +176,8 @@ impl ThreadReader {
 
     fn read_polls(
         &mut self,
-        clock: ClockReading,
-        is_over: bool,
+        (clock, is_over): (ClockReading, bool),
+        records: &mut Vec<PollRecord>,
         into: &mut Vec<ThreadChunk>,
         mut heard: Option<&mut Vec<HeardEvent>>,
     ) -> u64 {
@@ -187,11 +191,7 @@ impl ThreadReader {
             (self.next, self.lost) = (ring.written(), 0);
             return 0;
         }
-        let most = ring
-            .written()
-            .saturating_sub(self.next)
-            .min(ring.capacity());
-        let mut records = Vec::with_capacity(most as usize);
+        records.clear();
         let read = ring.read(self.next, is_over, |poll| records.push(poll));
         let new = read.next - self.next;
         self.next = read.next;
@@ -202,7 +202,7 @@ impl ThreadReader {
             tell_lost(self.polls.index, at_unix_ns, lost, heard.as_deref_mut());
             let first = read.next - records.len() as u64;
             let mut encoder = PollEncoder::begin(at_unix_ns, self.polls.index, first, lost);
-            for record in &records {
+            for record in &*records {
                 let poll = clock.event(record);
                 encoder.push(&poll);
                 self.until = self.until.max(poll.end_unix_ns());
