@@ -220,7 +220,7 @@ pub struct TaskReading {
     pub thread: Option<u32>,
     /// The last poll; `None` if there may have been a poll that was not seen.
     pub last: Option<LastPoll>,
-    /// When this was read; 0 stands for the instant of the totals.
+    /// The instant of this; 0 stands for that of the totals.
     pub read_at: u64,
     /// Epoch of the last accounted poll.
     pub epoch: u32,

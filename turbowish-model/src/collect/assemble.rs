@@ -123,6 +123,17 @@ impl<N: Names> Assembly<'_, N> {
             .collect()
     }
 
+    /// Nanoseconds from an instant to that of the totals; of what has begun since, to `read_at`.
+    #[must_use]
+    pub fn ago_by(&self, since: u64, read_at: u64) -> u64 {
+        let now = if since > self.now.at {
+            read_at
+        } else {
+            self.now.at
+        };
+        self.scale.ns(now.saturating_sub(since))
+    }
+
     /// Nanoseconds since an instant.
     fn ago(&self, at: u64) -> u64 {
         self.scale.ns(self.now.at.saturating_sub(at))
@@ -388,8 +399,8 @@ impl<N: Names> Assembly<'_, N> {
         Some(row)
     }
 
-    /// The instant of a task's row. Tasks are read after the threads and keep running meanwhile, so
-    /// a task's state may be newer than the totals.
+    /// The instant of a task's row: that of the totals, unless its state is newer. Tasks are read
+    /// after the threads and keep running meanwhile.
     fn read_at(&self, reading: &TaskReading) -> u64 {
         self.now.at.max(reading.read_at)
     }

@@ -137,7 +137,7 @@ impl<'a, N: Names> Claims<'a, N> {
             resource: resource.name.clone(),
             role,
             amount: amount.into(),
-            since_ns: self.assembly.scale.ns(self.read_at.saturating_sub(since)),
+            since_ns: self.assembly.ago_by(since, self.read_at),
             at: spot(at),
         };
         match what {
@@ -174,7 +174,7 @@ fn timers<N: Names>(assembly: &Assembly<'_, N>, read_at: u64) -> Vec<TimerClaim>
     let timers = resource::timers().into_iter();
     let timers = timers.map(|timer| TimerClaim {
         task: timer.who.task,
-        since_ns: assembly.scale.ns(read_at.saturating_sub(timer.since)),
+        since_ns: assembly.ago_by(timer.since, read_at),
         at: timer.at,
     });
     timers.collect()

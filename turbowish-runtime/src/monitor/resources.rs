@@ -95,7 +95,7 @@ fn level(reading: &Reading) -> Option<u64> {
     }
 }
 
-/// Rows of `readings`, which were read by `read_at`: later than the totals, so the rows may be
+/// Rows of `readings`, which were read by `read_at`: later than the totals, so some of it may be
 /// newer.
 pub(super) fn rows<N: Names>(
     assembly: &Assembly<'_, N>,
@@ -115,7 +115,7 @@ fn row<N: Names>(
     reading: &Reading,
     read_at: u64,
 ) -> ResourceRow {
-    let age = |since: u64| assembly.scale.ns(read_at.saturating_sub(since));
+    let age = |since: u64| assembly.ago_by(since, read_at);
     let task = |who: CurrentCall| known.name(who.task);
     let holders = reading.holders.iter().map(|holder| HolderRow {
         task: task(holder.who),

@@ -13,7 +13,7 @@ use super::collector::ThreadNow;
 use super::losses::{Losses, lost};
 use super::registry::Registry;
 use super::tasks::{LiveTasks, NameTable, Rows};
-use super::{Monitor, Switched, resources};
+use super::{Monitor, Switched, resources, served};
 use crate::hot::proc::{self, Registered};
 use crate::hot::{clock, task};
 use crate::lock::lock;
@@ -94,7 +94,10 @@ impl Monitor {
         };
         let mut snapshot = Snapshot {
             process: self.identity(switched, &names.0),
-            at_unix_ns: clock::unix_ns(),
+            at_unix_ns: match switched.off_at {
+                None => served::now(self.scale).unix_ns(totals.at),
+                Some(_) => clock::unix_ns(),
+            },
             window_ns: self.scale.ns(window.length),
             since_start: window.since_start,
             workers: workers(&assembly, &threads, switched.epoch),
@@ -103,7 +106,8 @@ impl Monitor {
         };
         self.fill_alerts(&mut snapshot);
         // Soon after the threads, whose open polls are those of tasks.
-        let live = LiveTasks::new(&threads, switched.epoch, self.pauses(), &clock);
+        let instant = |newest| if newest > totals.at { clock() } else { 0 };
+        let live = LiveTasks::new(&threads, switched.epoch, self.pauses(), &instant);
         let known = OnceCell::new();
         let known =
             || known.get_or_init(|| NameTable::of(&assembly, &[], &threads, switched.epoch));

@@ -22,13 +22,16 @@ use crate::hot::task::{self, TaskRow as Row};
 use crate::hot::thread;
 use crate::monitor::collector::ThreadNow;
 
+/// The instant of a row, by that of the newest event in it: 0, which stands for that of the totals;
+/// but a row that is newer is of the time when it is read.
+pub(super) type RowInstant<'a> = &'a dyn Fn(u64) -> u64;
+
 /// The live tasks. There may be a million, so they are read one after the other and not kept.
 pub(super) struct LiveTasks<'a> {
     threads: &'a [ThreadNow],
     epoch: u32,
     pauses: Map<u64, Pause>,
-    /// The instant of each row, because tasks continue to run.
-    clock: &'a dyn Fn() -> u64,
+    instant: RowInstant<'a>,
     /// The tasks that were read.
     counts: Cell<TasksByState>,
     total: Cell<u64>,
@@ -45,12 +48,12 @@ pub(super) struct LiveTask {
 }
 
 impl LiveTask {
-    /// Reads a row in this epoch, at the instant that `clock` returns.
-    /// `None` if the task is over.
-    pub(super) fn read(row: &Row, epoch: u32, clock: &dyn Fn() -> u64) -> Option<Self> {
+    /// Reads a row in this epoch. `None` if the task is over.
+    pub(super) fn read(row: &Row, epoch: u32, instant: RowInstant<'_>) -> Option<Self> {
         let origin = row.origin();
         let (meta, mut reading) = row.read()?;
-        reading.read_at = clock();
+        let woken = reading.waker.and_then(|waker| waker.woken);
+        reading.read_at = instant(reading.since.max(woken.unwrap_or(0)));
         let mut one = Self {
             meta,
             reading,
@@ -67,7 +70,7 @@ impl LiveTask {
     pub(super) fn take_branches(
         &mut self,
         branches: &mut HashMap<u64, Vec<Row>>,
-        clock: &dyn Fn() -> u64,
+        instant: RowInstant<'_>,
     ) {
         let own = branches.remove(&self.meta.id);
         // What happened to them while accounting was off is unknown.
@@ -77,9 +80,8 @@ impl LiveTask {
         let reading = &mut self.reading;
         reading.branches = shown(&own, reading.epoch);
         let woken = reading.branches.iter().filter_map(|one| one.woken);
-        if woken.max() > Some(reading.read_at) {
-            reading.read_at = clock();
-        }
+        let newest = instant(woken.max().unwrap_or(0));
+        reading.read_at = reading.read_at.max(newest);
     }
 
     /// Discards await point and wakes of a task that was not polled since accounting was armed
@@ -99,13 +101,13 @@ impl<'a> LiveTasks<'a> {
         threads: &'a [ThreadNow],
         epoch: u32,
         pauses: Map<u64, Pause>,
-        clock: &'a dyn Fn() -> u64,
+        instant: RowInstant<'a>,
     ) -> Self {
         Self {
             threads,
             epoch,
             pauses,
-            clock,
+            instant,
             counts: Cell::default(),
             total: Cell::default(),
         }
@@ -127,7 +129,7 @@ impl<'a> LiveTasks<'a> {
         for row in task::each() {
             // The threads were read first: a task in its first poll may have got its row since.
             first_poll.retain(|one| one.meta.id != row.id());
-            if let Some(one) = LiveTask::read(&row, self.epoch, self.clock) {
+            if let Some(one) = LiveTask::read(&row, self.epoch, self.instant) {
                 see(self.whole(one, &mut branches))?;
             }
         }
@@ -142,7 +144,7 @@ impl<'a> LiveTasks<'a> {
 
     /// Adds what is not in the task's own row, and counts it.
     fn whole(&self, mut one: LiveTask, branches: &mut HashMap<u64, Vec<Row>>) -> LiveTask {
-        one.take_branches(branches, self.clock);
+        one.take_branches(branches, self.instant);
         one.reading.pause = self.pauses.get(&one.meta.id).cloned().map(Box::new);
         let (reading, mut counts) = (&one.reading, self.counts.get());
         let is_woken = reading.waker.is_some_and(|waker| waker.woken.is_some());

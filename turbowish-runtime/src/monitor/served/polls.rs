@@ -309,11 +309,18 @@ fn thread_event(event: &EventRecord, clock: ClockReading) -> ThreadEvent {
     }
 }
 
-/// What time it is.
+/// What time it is, on both clocks. The thread may be interrupted between two readings: the
+/// closest of some counts.
 pub(in crate::monitor) fn now(scale: Scale) -> ClockReading {
+    const READINGS: usize = 3;
+    let read = || {
+        let (before, unix_ns, after) = (clock::ticks(), clock::unix_ns(), clock::ticks());
+        (after.wrapping_sub(before), before, unix_ns)
+    };
+    let (took, before, unix_ns) = (0..READINGS).map(|_| read()).min().unwrap_or_default();
     ClockReading {
         scale,
-        ticks: clock::ticks(),
-        unix_ns: clock::unix_ns(),
+        ticks: before + took / 2,
+        unix_ns,
     }
 }

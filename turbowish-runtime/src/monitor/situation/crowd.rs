@@ -97,7 +97,7 @@ impl Crowd {
             let unseen = glance.epoch != pick.epoch;
             let rests = pick.rests(&glance) && (unseen || row.may_rest());
             if !rests {
-                let picked = LiveTask::read(&row, pick.epoch, &|| 0);
+                let picked = LiveTask::read(&row, pick.epoch, &|_| 0);
                 crowd.picked.extend(picked);
             }
             let counts = at(&mut crowd.roots, row.root());
@@ -125,7 +125,7 @@ impl Crowd {
         let woken = branches.keys().filter(|task| !picked.contains(*task));
         let woken: Set<u64> = woken.copied().collect();
         for one in &mut self.picked {
-            one.take_branches(&mut branches, &|| 0);
+            one.take_branches(&mut branches, &|_| 0);
         }
         self.pick(&woken);
     }
@@ -141,11 +141,11 @@ impl Crowd {
         let rows = task::each().filter(|row| more.contains(&row.id()));
         let epoch = self.epoch;
         self.picked
-            .extend(rows.filter_map(|row| LiveTask::read(&row, epoch, &|| 0)));
+            .extend(rows.filter_map(|row| LiveTask::read(&row, epoch, &|_| 0)));
         self.tell_pauses(from);
         let mut branches = task::branches(|branch| more.contains(&branch.owner()));
         for one in &mut self.picked[from..] {
-            one.take_branches(&mut branches, &|| 0);
+            one.take_branches(&mut branches, &|_| 0);
         }
     }
 

@@ -28,7 +28,7 @@ fn poll(task: &mut Pin<&mut impl Future>) {
 }
 
 #[test]
-fn ages_end_when_the_row_is_read() {
+fn ages_of_what_is_newer_than_the_totals_end_when_the_row_is_read() {
     let _alone = alone();
     let monitor = Monitor::new("test".into());
     monitor.arm();
@@ -43,7 +43,11 @@ fn ages_end_when_the_row_is_read() {
     poll(&mut task);
     advance(7);
     let epoch = monitor.state().switched.epoch;
-    let live = LiveTasks::new(&threads, epoch, Map::new(), &clock::ticks);
+    let instant = |newest| match newest > totals.at {
+        true => clock::ticks(),
+        false => 0,
+    };
+    let live = LiveTasks::new(&threads, epoch, Map::new(), &instant);
     let mut tasks = Vec::new();
     let read = live.each(&mut |task| {
         tasks.push(task);
