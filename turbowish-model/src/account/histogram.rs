@@ -105,17 +105,18 @@ impl Histogram {
     }
 
     /// Appends `(bucket, count)`, ascending, without empty buckets. The monitor does this for each
-    /// population of each thread in each tick: room is made once, for all octaves.
+    /// population of each thread in each tick: room is made once, for as much as most have.
     fn append(&self, counts: &mut Vec<(u16, u64)>) {
         let far = self.far.get().into_iter().flat_map(|far| &far.0);
         // Far octaves may not be there.
         let far = far.map(OnceBox::get).chain(core::iter::repeat(None));
         let octaves = self.near.iter().map(OnceBox::get).chain(far).take(OCTAVES);
         let first = self.first.read();
-        let found = octaves.enumerate();
-        let found = found.filter(|&(index, octave)| octave.is_some() || first.has(index));
-        counts.reserve(found.clone().count() * SUB);
-        for (index, octave) in found {
+        counts.reserve(8 * SUB);
+        for (index, octave) in octaves.enumerate() {
+            if octave.is_none() && !first.has(index) {
+                continue;
+            }
             let mut read = [0; SUB];
             if let Some(octave) = octave {
                 read = octave.0.each_ref().map(|count| count.load(Relaxed));

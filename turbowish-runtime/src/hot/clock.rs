@@ -87,6 +87,24 @@ pub(crate) fn unix_ns() -> u64 {
     u64::try_from(since.unwrap_or_default().as_nanos()).unwrap_or(u64::MAX)
 }
 
+/// One instant, in ticks and in nanoseconds since 1970. The thread may be interrupted between two
+/// readings of a clock: the closest of some counts.
+pub(crate) fn both() -> (u64, u64) {
+    const READINGS: usize = 3;
+    let read = || {
+        let (before, unix_ns, after) = (ticks(), unix_ns(), ticks());
+        (after.saturating_sub(before), before, unix_ns)
+    };
+    let (took, before, unix_ns) = (0..READINGS).map(|_| read()).min().unwrap_or_default();
+    (before + took / 2, unix_ns)
+}
+
+/// The wall clock at an instant that is over.
+pub(crate) fn unix_ns_of(ticks: u64, scale: Scale) -> u64 {
+    let (now, unix_ns) = both();
+    unix_ns.saturating_sub(scale.ns(now.saturating_sub(ticks)))
+}
+
 /// Conversion from ticks to nanoseconds.
 pub(crate) fn scale() -> Scale {
     const SPAN_BITS: u32 = 32;

@@ -13,7 +13,7 @@ use super::collector::ThreadNow;
 use super::losses::{Losses, lost};
 use super::registry::Registry;
 use super::tasks::{LiveTasks, NameTable, Rows};
-use super::{Monitor, Switched, resources, served};
+use super::{Monitor, Switched, resources};
 use crate::hot::proc::{self, Registered};
 use crate::hot::{clock, task};
 use crate::lock::lock;
@@ -56,6 +56,15 @@ impl Monitor {
         }
     }
 
+    /// The time of totals of this instant. They are as they were while accounting is off, and that
+    /// they are so is of now.
+    fn unix_ns(&self, at: u64, switched: Switched) -> u64 {
+        match switched.off_at {
+            None => clock::unix_ns_of(at, self.scale),
+            Some(_) => clock::unix_ns(),
+        }
+    }
+
     /// Takes a snapshot for the query.
     ///
     /// # Errors
@@ -94,10 +103,7 @@ impl Monitor {
         };
         let mut snapshot = Snapshot {
             process: self.identity(switched, &names.0),
-            at_unix_ns: match switched.off_at {
-                None => served::now(self.scale).unix_ns(totals.at),
-                Some(_) => clock::unix_ns(),
-            },
+            at_unix_ns: self.unix_ns(totals.at, switched),
             window_ns: self.scale.ns(window.length),
             since_start: window.since_start,
             workers: workers(&assembly, &threads, switched.epoch),

@@ -77,8 +77,8 @@ fn empty_above(frame: &mut Frame<'_>, area: Rect) -> u16 {
     u16::try_from(empty).unwrap_or(0).saturating_sub(1)
 }
 
-/// What is told of the worst poll in this row's function, whose share of the time is not only what
-/// its code computed: `blocked worker w0 1.50 s, 4.20 s ago, 1.25 s off the processor: ! opens it`
+/// The worst poll in this row's function, whose share of the time is not only what its code
+/// computed: `blocked worker w0 1.50 s, 4.20 s ago, 1.25 s off the processor: ! opens it`
 fn long_poll(state: &State, row: usize) -> Option<String> {
     let (alert, at_unix_ns) = worst_poll(state, row)?;
     let time = |ns| units::duration(ns, state.style().micro);

@@ -309,18 +309,12 @@ fn thread_event(event: &EventRecord, clock: ClockReading) -> ThreadEvent {
     }
 }
 
-/// What time it is, on both clocks. The thread may be interrupted between two readings: the
-/// closest of some counts.
+/// What time it is.
 pub(in crate::monitor) fn now(scale: Scale) -> ClockReading {
-    const READINGS: usize = 3;
-    let read = || {
-        let (before, unix_ns, after) = (clock::ticks(), clock::unix_ns(), clock::ticks());
-        (after.wrapping_sub(before), before, unix_ns)
-    };
-    let (took, before, unix_ns) = (0..READINGS).map(|_| read()).min().unwrap_or_default();
+    let (ticks, unix_ns) = clock::both();
     ClockReading {
         scale,
-        ticks: before + took / 2,
+        ticks,
         unix_ns,
     }
 }
