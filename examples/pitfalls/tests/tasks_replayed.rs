@@ -29,6 +29,9 @@ fn is_same(one: u64, other: u64, ago_ns: u64) -> bool {
 /// Holds that are shorter may have no event.
 const LONG_NS: u64 = 1_000_000;
 
+/// A state is read within this time.
+const READ_NS: u64 = 100_000_000;
+
 /// A recording in memory.
 struct Past {
     states: Vec<Snapshot>,
@@ -159,7 +162,8 @@ impl Past {
         assert_eq!(told, shown, "{}", row.name);
     }
 
-    /// Checks the holders of a state. Returns how many of them have an event.
+    /// Checks the holders of a state. Returns how many of them have an event. As of tasks, a hold
+    /// that is newer than the state is of the time when it was read.
     fn holders(&self, state: &Snapshot, later: &Snapshot) -> usize {
         let mut found = 0;
         for row in &state.resources.rows {
@@ -176,10 +180,14 @@ impl Past {
                 if goes_on || holder.since_ns < LONG_NS {
                     continue;
                 }
+                let is_newer = |start| {
+                    holder.since_ns < READ_NS
+                        && (state.at_unix_ns..later.at_unix_ns).contains(&start)
+                };
                 let is_it = |(end, span): &&(u64, ResourceSpan)| {
                     let start = end.saturating_sub(span.duration_ns);
                     (span.resource, span.role) == (row.id, holder.role)
-                        && is_same(start, begun, holder.since_ns)
+                        && (is_same(start, begun, holder.since_ns) || is_newer(start))
                 };
                 assert!(self.holds.iter().any(|hold| is_it(&hold)), "{row:#?}");
                 found += 1;
