@@ -145,7 +145,9 @@ pub(crate) fn run(args: &QueryArgs, token: Option<&str>) -> Result<(), Failure> 
         )));
     }
     let origin = source::origin(target, &args.past, token)?;
+    let is_live = matches!(origin, None | Some(Origin::Process(_)));
     let snapshot = ask(origin, &query_of(args, name))?;
+    let asked = (args, name, is_live);
     match args.table {
         TableName::Resource => {
             let limit = match args.limit {
@@ -153,12 +155,12 @@ pub(crate) fn run(args: &QueryArgs, token: Option<&str>) -> Result<(), Failure> 
                 Some(0) => usize::MAX,
                 Some(limit) => limit as usize,
             };
-            one::<ResourceRow>(snapshot, args, name, |row, beside| {
+            one::<ResourceRow>(snapshot, asked, |row, beside| {
                 resource::first_lines(row, beside, limit)
             })
         }
-        TableName::Proc => one::<ProcRow>(snapshot, args, name, proc::lines),
-        _ => one::<TaskRow>(snapshot, args, name, task::lines),
+        TableName::Proc => one::<ProcRow>(snapshot, asked, proc::lines),
+        _ => one::<TaskRow>(snapshot, asked, task::lines),
     }
 }
 
@@ -267,8 +269,7 @@ fn query_of(args: &QueryArgs, name: &str) -> Query {
 /// Prints the rows of that name.
 fn one<R: Record + Clone>(
     mut snapshot: Snapshot,
-    args: &QueryArgs,
-    name: &str,
+    (args, name, is_live): (&QueryArgs, &str, bool),
     lines: impl Fn(&R, &DetailContext<'_>) -> Vec<RichLine>,
 ) -> Result<(), Failure> {
     let page = R::page_mut(&mut snapshot);
@@ -283,8 +284,10 @@ fn one<R: Record + Clone>(
             || format!("turbowish query {word}s lists them"),
             |near| format!("did you mean {near}?"),
         );
+        // A state has the worst rows only.
+        let of = if is_live { "" } else { "what is recorded of " };
         return Err(Failure::Local(format!(
-            "no {word} {name} in {} {}; {hint}",
+            "no {word} {name} in {of}{} {}; {hint}",
             snapshot.process.name, snapshot.process.pid
         )));
     }

@@ -166,8 +166,8 @@ Files are reports at exit (TURBOWISH_REPORT=FILE.json), JSON of turbowish query,
 recordings (turbowish record), of which one state is compared. More
 time or memory per call is worse; more calls, or a larger share, are not.
 
-A value fails if it grew by more than --fail-over and --min-change, and if chance cannot
-explain that: two files of the same program and load pass. Each change that chance can
+A value fails if it grew by more than --fail-over and --min-change, and certainly by half of
+--fail-over: two files of the same program and load pass. Each change that chance can
 explain is marked: chance, too few (values) or single (event).
 
 Exit codes: 0 nothing has failed; 1 something has; 2 wrong usage, or a file is not a report;
@@ -186,7 +186,7 @@ pub(crate) struct DiffArgs {
     /// Table to compare, if there are several; default: procs if present
     #[arg(short, long, value_enum, value_name = "TABLE")]
     pub(crate) table: Option<TableName>,
-    /// Fail if a value certainly got worse, and by more than this
+    /// Fail if a value got worse by more than this, and certainly by half of it
     #[arg(long, visible_alias = "threshold", default_value = "10%", value_name = "PERCENT", value_parser = share)]
     pub(crate) fail_over: Share,
     /// Changes of a time by less than this do not fail; 0 means all do

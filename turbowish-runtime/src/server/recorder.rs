@@ -25,6 +25,7 @@ use tokio::time::Instant;
 use turbowish_model::event::EventClass;
 use turbowish_model::query::{Budget, Query};
 use turbowish_model::snapshot::Accounting;
+use turbowish_model::snapshot::alert::Severity;
 use turbowish_recording::ChunkKind;
 use turbowish_wire::encode;
 
@@ -119,7 +120,8 @@ impl Recorder {
                 continue;
             };
             if !news.is_empty() {
-                schedule.tell();
+                let is_alert = |news: &News| news.raised == Some(Severity::Alert);
+                schedule.tell(news.iter().any(is_alert));
             }
             let lost = schedule.begin(Instant::now());
             if lost.is_none() && news.is_empty() {

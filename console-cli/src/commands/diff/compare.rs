@@ -96,9 +96,9 @@ pub(super) struct Side {
 /// The verdict on a change, the worst first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Verdict {
-    /// Worse by more than the allowed change.
+    /// Worse by more than the allowed change, at least half of which is certain.
     Fail,
-    /// Worse, within the allowed change.
+    /// Worse, but by less than that.
     Worse,
     Better,
     /// Neither good nor bad, or measured on one side only.
@@ -318,6 +318,7 @@ fn judge<R>(
         off * 1_000_000_000 > old.unsigned_abs().saturating_mul(u128::from(share.0))
     };
     let matters = !is_time || off >= u128::from(allowed.time_ns);
+    let is_much = growth.at_least >= 1.0 + allowed.share.0 as f64 / 2e9;
     let fails = beyond(allowed.share) && matters;
     if !beyond(SAME) {
         // Not significant, unless the allowed change is smaller still.
@@ -337,7 +338,7 @@ fn judge<R>(
         (true, Some(doubt)) if fails && new > old => Verdict::Unsure(doubt),
         (true, Some(_)) => return None,
         (true, None) if new < old => Verdict::Better,
-        (true, None) if fails => Verdict::Fail,
+        (true, None) if fails && is_much => Verdict::Fail,
         (true, None) => Verdict::Worse,
     })
 }
@@ -507,6 +508,21 @@ mod tests {
                 9_000,
                 growth(0.5, 0.9, false),
                 unsure(Doubt::Chance),
+            ),
+            // Half of what is allowed must be certain.
+            (
+                FigureKind::Percentile,
+                1_000,
+                3_300,
+                growth(1.04, 4.0, false),
+                Some(Verdict::Worse),
+            ),
+            (
+                FigureKind::Percentile,
+                1_000,
+                1_101,
+                growth(1.05, 1.2, false),
+                Some(Verdict::Fail),
             ),
             (
                 FigureKind::Single,

@@ -221,6 +221,16 @@ impl Past {
         time(self.last()).saturating_sub(time(self.shown))
     }
 
+    /// Time between two of the last states, in the mean.
+    pub(crate) fn apart_ns(&self) -> u64 {
+        const LAST: usize = 10;
+        let first = self.times.len().saturating_sub(LAST + 1);
+        match self.times[first..] {
+            [from, .., to] => to.saturating_sub(from) / (self.times.len() - 1 - first) as u64,
+            _ => 0,
+        }
+    }
+
     /// `state 48 of 60`
     pub(crate) fn place(&self) -> String {
         format!("state {} of {}", self.shown + 1, self.times.len())

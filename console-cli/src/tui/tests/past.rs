@@ -101,7 +101,7 @@ fn the_row_of_a_function_tells_of_its_long_poll() {
     let check = |alert: Alert, width, expected: Option<&str>| {
         assert_eq!(told(alert, width).as_deref(), expected);
     };
-    let line = "blocked worker w1 1.50 s, 4.00 s ago, 1.24 s off the processor: ! opens it";
+    let line = "blocked worker w1 1.50 s, 4.00 s ago, off the processor: ! opens it";
     check(slept(4), 80, Some(line));
     let wide =
         format!("{line}  kv::snapshot::write  src/snapshot.rs:90  called by kv::snapshot::run");
@@ -117,7 +117,7 @@ fn the_row_of_a_function_tells_of_its_long_poll() {
         last_unix_ns: None,
         ..slept(4)
     };
-    let line = "blocked worker w1 1.50 s, 1.24 s off the processor: ! opens it";
+    let line = "blocked worker w1 1.50 s, off the processor: ! opens it";
     check(open.clone(), 80, Some(line));
 
     // The row itself has a mark.

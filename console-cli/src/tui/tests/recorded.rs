@@ -503,3 +503,20 @@ fn an_alert_may_have_been_noticed_later() {
         );
     }
 }
+
+/// Of a process with very many tasks there is a state now and then.
+#[test]
+fn it_is_said_if_there_are_few_states() {
+    for (apart, told) in [(1, false), (6, true)] {
+        let mut state = attached(SMALL);
+        arrives(&mut state, state_before(0));
+        let times = (0..20)
+            .map(|nth| AT - (19 - nth) * apart * SECOND)
+            .collect();
+        let past = Past::new("REWIND", times, Vec::new(), 19);
+        tell(&mut state, Message::Key(key("[")));
+        tell(&mut state, Message::Kept(Leap::State, Ok(past)));
+        let line = "6.00 s from one state to the next: each takes the process long";
+        assert_eq!(screen(&state).contains(line), told, "{}", screen(&state));
+    }
+}

@@ -112,6 +112,7 @@ pub(super) fn kept(state: &mut State, way: Leap, kept: Result<Past, String>) {
             if way != Leap::State {
                 go(state, way, false);
             }
+            say_how_far_apart(state);
             let is_missing = matches!(way, Leap::Spell(_)) && state.notice.is_some();
             if is_missing {
                 // There is nothing to look at: the process is watched on.
@@ -119,6 +120,17 @@ pub(super) fn kept(state: &mut State, way: Leap, kept: Result<Past, String>) {
             }
         }
         Err(reason) => state.notice = Some(reason),
+    }
+}
+
+/// Says that there are few states, if so.
+fn say_how_far_apart(state: &mut State) {
+    let apart_ns = state.link.past.as_ref().map_or(0, Past::apart_ns);
+    if apart_ns >= 2 * units::SECOND && state.notice.is_none() {
+        let apart = units::duration(apart_ns, state.style().micro);
+        state.say(format!(
+            "{apart} from one state to the next: each takes the process long"
+        ));
     }
 }
 

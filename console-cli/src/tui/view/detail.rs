@@ -78,7 +78,7 @@ fn empty_above(frame: &mut Frame<'_>, area: Rect) -> u16 {
 }
 
 /// The worst poll in this row's function, whose share of the time is not only what its code
-/// computed: `blocked worker w0 1.50 s, 4.20 s ago, 1.25 s off the processor: ! opens it`
+/// computed: `blocked worker w0 1.50 s, 4.20 s ago, off the processor: ! opens it`
 fn long_poll(state: &State, row: usize) -> Option<String> {
     let (alert, at_unix_ns) = worst_poll(state, row)?;
     let time = |ns| units::duration(ns, state.style().micro);
@@ -88,9 +88,15 @@ fn long_poll(state: &State, row: usize) -> Option<String> {
     if let Some(ago) = alert.ended_ago(at_unix_ns) {
         line += &format!(", {} ago", time(ago));
     }
-    let off = off_cpu_ns(alert);
-    if off > 0 && off >= alert.on_cpu_of_ns / 10 {
-        line += &format!(", {} off the processor", time(off));
+    let (off, of) = (off_cpu_ns(alert), alert.on_cpu_of_ns);
+    // The part that was looked at says what the poll did in all.
+    match off {
+        0 => {}
+        _ if off >= of - of / 10 => line += ", off the processor",
+        _ if off >= of / 10 => {
+            line += &format!(", {} of {} off the processor", time(off), time(of));
+        }
+        _ => {}
     }
     let first = state.headline()?;
     line += match std::ptr::eq(first, alert) {
@@ -100,15 +106,25 @@ fn long_poll(state: &State, row: usize) -> Option<String> {
     Some(line)
 }
 
-/// Whether one poll in this row's function, which has this share of the window, was for half of
-/// that time or more off the processor.
+/// Whether the long polls in this row's function, which has this share of the window, were off the
+/// processor for half of that time or more.
 pub(super) fn slept(state: &State, row: usize, share_ppb: u64) -> bool {
-    let Some((alert, _)) = worst_poll(state, row) else {
+    let Some((alert, at_unix_ns)) = worst_poll(state, row) else {
         return false;
     };
     let window_ns = state.shown.as_ref().map_or(0, |shown| shown.window_ns);
+    let began = at_unix_ns.saturating_sub(window_ns);
+    let times = alert.recent.iter();
+    let recent = times.filter(|time| time.began_unix_ns.saturating_add(time.held_ns) > began);
+    let mut polls: u64 = recent.map(|time| time.held_ns).sum();
+    if alert.ended_ago(at_unix_ns).is_none() || alert.recent.is_empty() {
+        polls += alert.lasted_ns();
+    }
+    // The part of a poll that was looked at stands for all of it.
+    let asleep = u128::from(polls) * u128::from(off_cpu_ns(alert));
+    let asleep = asleep / u128::from(alert.on_cpu_of_ns.max(1));
     let ran = u128::from(share_ppb) * u128::from(window_ns) / 1_000_000_000;
-    2 * u128::from(off_cpu_ns(alert)) >= ran
+    2 * asleep >= ran && asleep > 0
 }
 
 /// The worst alert of the window about a poll in this row's function, and the time of the state.

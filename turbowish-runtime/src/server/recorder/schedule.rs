@@ -12,6 +12,10 @@ const INTERVAL: Duration = Duration::from_secs(1);
 /// Time from one state that news have caused to the next one.
 const EXTRA: Duration = Duration::from_secs(1);
 
+/// Time from one state that an alert has caused, although the states have had their share, to the
+/// next one; and twice the time between two states at least.
+const URGENT: Duration = Duration::from_secs(10);
+
 /// Time between two looks for news.
 pub(super) const LOOK: Duration = Duration::from_millis(250);
 
@@ -31,8 +35,12 @@ pub(super) struct Schedule {
     begun: Option<Instant>,
     /// Start of the last state that news have caused.
     extra: Option<Instant>,
+    /// Start of the last state that an alert has caused beyond the share.
+    urgent: Option<Instant>,
     /// There are news that no state shows.
     is_told: bool,
+    /// An alert is among them.
+    is_urgent: bool,
 }
 
 impl Default for Schedule {
@@ -42,7 +50,9 @@ impl Default for Schedule {
             interval: INTERVAL,
             begun: None,
             extra: None,
+            urgent: None,
             is_told: false,
+            is_urgent: false,
         }
     }
 }
@@ -55,34 +65,47 @@ impl Schedule {
         due.map_or(look, |due| look.min(due.max(now)))
     }
 
-    /// There are news: a state is to show them.
-    pub(super) const fn tell(&mut self) {
+    /// There are news: a state is to show them, soon if they are urgent.
+    pub(super) const fn tell(&mut self, is_urgent: bool) {
         self.is_told = true;
+        self.is_urgent |= is_urgent;
     }
 
     /// Accounting is disarmed: the next state is due when it is armed again.
     pub(super) const fn rest(&mut self) {
-        (self.begun, self.is_told) = (None, false);
+        self.start(None);
+    }
+
+    /// A state begins, which shows what is new.
+    const fn start(&mut self, at: Option<Instant>) {
+        self.begun = at;
+        (self.is_told, self.is_urgent) = (false, false);
     }
 
     /// If a state is due, begins it, and returns how many were due before and were not begun.
     pub(super) fn begin(&mut self, now: Instant) -> Option<u32> {
         let Some(begun) = self.begun else {
-            (self.begun, self.is_told) = (Some(now), false);
+            self.start(Some(now));
             return Some(0);
         };
         let passed = now.saturating_duration_since(begun);
         let due = passed.as_nanos() / self.interval.as_nanos().max(1);
         if due == 0 {
-            let is_early = self
-                .extra
-                .is_some_and(|extra| now.saturating_duration_since(extra) < EXTRA);
-            if !self.is_told || is_early || passed < self.pace.least() {
+            let within = |last: Option<Instant>, time: Duration| {
+                last.is_some_and(|last| now.saturating_duration_since(last) < time)
+            };
+            if !self.is_told || within(self.extra, EXTRA) {
                 return None;
+            }
+            if passed < self.pace.least() {
+                if !self.is_urgent || within(self.urgent, URGENT.max(2 * self.interval)) {
+                    return None;
+                }
+                self.urgent = Some(now);
             }
             self.extra = Some(now);
         }
-        (self.begun, self.is_told) = (Some(now), false);
+        self.start(Some(now));
         Some(u32::try_from(due.saturating_sub(1)).unwrap_or(u32::MAX))
     }
 
@@ -108,6 +131,17 @@ mod tests {
     /// come at `news`, and after each first instant of `late` the next look is at the second one.
     /// All in milliseconds.
     fn check(took: u64, news: &[u64], late: &[(u64, u64)], until: u64, expected: &[(u64, u32)]) {
+        check_news(took, (news, false), late, until, expected);
+    }
+
+    /// The same, where the news are those of alerts if they are urgent.
+    fn check_news(
+        took: u64,
+        (news, is_urgent): (&[u64], bool),
+        late: &[(u64, u64)],
+        until: u64,
+        expected: &[(u64, u32)],
+    ) {
         let begin = Instant::now();
         let mut schedule = Schedule::default();
         let mut made = Vec::new();
@@ -115,7 +149,7 @@ mod tests {
         while now < begin + ms(until) {
             let told = news.partition_point(|at| begin + ms(*at) <= now);
             if told > 0 {
-                schedule.tell();
+                schedule.tell(is_urgent);
                 news = &news[told..];
             }
             if let Some(lost) = schedule.begin(now) {
@@ -194,11 +228,21 @@ mod tests {
     }
 
     #[test]
+    fn an_alert_causes_a_state_beyond_the_share_now_and_then() {
+        // A state takes 25 ms, so there is one in five seconds.
+        let news = [2_000, 6_000, 9_900, 14_600];
+        let expected = [(0, 0), (2_000, 0), (7_000, 0), (12_000, 0), (14_750, 0)];
+        check_news(25, (&news, true), &[], 16_000, &expected);
+        let expected = [(0, 0), (5_000, 0), (10_000, 0), (15_000, 0)];
+        check_news(25, (&news, false), &[], 16_000, &expected);
+    }
+
+    #[test]
     fn while_disarmed_nothing_is_due_and_nothing_is_lost() {
         let begin = Instant::now();
         let mut schedule = Schedule::default();
         assert_eq!(schedule.begin(begin), Some(0));
-        schedule.tell();
+        schedule.tell(true);
         schedule.rest();
         assert_eq!(schedule.next_look(begin), begin + LOOK);
         assert_eq!(schedule.begin(begin + ms(60_000)), Some(0));
