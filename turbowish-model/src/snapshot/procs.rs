@@ -186,7 +186,7 @@ static COLUMNS: [Column<ProcRow>; 32] = [
     Heading::new("run", "RUN%", Share)
         .width(5)
         .rank(0)
-        .meaning("time in polls, asleep there (z) or not, in % of one core")
+        .meaning("time in polls, asleep (z) or not, in % of one core")
         .fields(&["running_ns", "occupancy_ppm"])
         .read(|row, context| Value::share(row.running_ns, context.window_ns)),
     Heading::new("incl", "INCL%", Share)
