@@ -36,6 +36,12 @@ async fn calls(n: u32) {
     }
 }
 
+/// The same, for other callers: what is called at more places is compiled in another way.
+#[turbowish::instrument]
+async fn lone(x: u32) -> u32 {
+    black_box(x) + 1
+}
+
 #[turbowish::instrument]
 async fn yields(n: u32) {
     Yield(n).await;
@@ -90,6 +96,29 @@ impl Future for Again {
     }
 }
 
+/// Pending so often, with its waker kept, as a socket does; then ready.
+struct Kept(u32, Option<Waker>);
+
+impl Future for Kept {
+    type Output = ();
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        if self.0 == 0 {
+            return Poll::Ready(());
+        }
+        self.0 -= 1;
+        match &self.1 {
+            Some(kept) if kept.will_wake(cx.waker()) => {}
+            _ => self.1 = Some(cx.waker().clone()),
+        }
+        Poll::Pending
+    }
+}
+
+#[turbowish::instrument]
+async fn keeps(n: u32) {
+    Kept(n, None).await;
+}
+
 #[turbowish::instrument]
 async fn agains(n: u32) {
     Again(n).await;
@@ -113,6 +142,29 @@ fn requests(n: u32) {
     }
 }
 
+/// Calls from code without the attribute that return in their first poll: each is a task's root.
+fn root_calls(n: u32) {
+    drive(async move {
+        for x in 0..n {
+            black_box(lone(x).await);
+        }
+    });
+}
+
+/// The same, each of which waits five times.
+fn root_waits(n: u32) {
+    for _ in 0..n {
+        drive(agains(5));
+    }
+}
+
+/// Joins whose calls wait ten times, each a task of its own.
+fn joins(n: u32) {
+    for _ in 0..n {
+        drive(join(10));
+    }
+}
+
 fn create_and_drop(n: u32) {
     for x in 0..n {
         drop(black_box(leaf(x)));
@@ -125,13 +177,18 @@ type Workload = (&'static str, bool, fn(u32), u32);
 const WORKLOADS: &[Workload] = &[
     ("disarmed, poll", false, |n| drive(yields(n)), 1),
     ("disarmed, call", false, |n| drive(calls(n)), 1),
+    ("disarmed, root call", false, root_calls, 1),
     ("poll, pending", true, |n| drive(yields(n)), 1),
+    ("poll, waker kept", true, |n| drive(keeps(n)), 1),
     ("poll, moved and pending", true, |n| drive(moves(n)), 1),
     ("call, one poll, ready", true, |n| drive(calls(n)), 1),
+    ("root call, one poll, ready", true, root_calls, 1),
+    ("root call, six polls", true, root_waits, 1),
     ("create and drop", true, create_and_drop, 1),
     ("chain of 16, poll and level", true, |n| drive(c16(n)), 16),
     ("await of another future", true, |n| drive(awaits(n)), 1),
     ("join of three, poll and call", true, |n| drive(join(n)), 4),
+    ("join of three, whole", true, joins, 1),
     ("request, five calls, one wait", true, requests, 1),
 ];
 

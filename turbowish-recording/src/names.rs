@@ -20,6 +20,14 @@ pub struct ProcName {
     pub awaits: Vec<Option<AwaitName>>,
 }
 
+impl ProcName {
+    /// One of its await points, by number; `None` if it is not known.
+    #[must_use]
+    pub fn await_point(&self, site: u32) -> Option<&AwaitName> {
+        self.awaits.get(site as usize)?.as_ref()
+    }
+}
+
 /// An await point of a function, in the function's file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AwaitName {

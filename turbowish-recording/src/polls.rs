@@ -88,6 +88,9 @@ pub struct PollEncoder {
     count: usize,
 }
 
+/// Bytes of a poll, most often no more.
+const POLL_BYTES: usize = 16;
+
 const OUTCOME: u8 = 7;
 const WOKEN: u8 = 1 << 3;
 const SAME_TASK: u8 = 1 << 4;
@@ -112,6 +115,13 @@ impl PollEncoder {
             last: (0, 0, 0),
             count: 0,
         }
+    }
+
+    /// Makes room for that many polls of usual length.
+    #[must_use]
+    pub fn with_room(mut self, polls: usize) -> Self {
+        self.body.reserve(polls.saturating_mul(POLL_BYTES));
+        self
     }
 
     /// Adds a poll. One that begins before the end of the poll before is taken to begin there.

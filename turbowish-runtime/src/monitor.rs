@@ -100,6 +100,16 @@ struct State {
 }
 
 impl State {
+    /// Accounts what is under way in an epoch that ended at `now` as if it ended then.
+    fn end_epoch(&mut self, epoch: u32, now: u64) {
+        // First of all: the next epoch may have begun.
+        cancel_safety::clear();
+        self.gather.end(epoch, now);
+        thread_list::end_calls(epoch, now);
+        let (totals, _) = self.gather.read(|| now);
+        self.history.tick(totals);
+    }
+
     /// After a tick of the history: makes known to all threads which calls are slow from now on.
     fn follow_slow_calls(&mut self) {
         let growth = self.history.last_growth();
@@ -181,10 +191,25 @@ impl Monitor {
         switch::arm_recorded()
     }
 
-    /// Lets the events of calls be recorded from the next arming on, or no longer. Returns whether
-    /// that changes anything.
-    pub(crate) fn record_calls(&self, records: bool) -> bool {
-        self.records_calls.swap(records, Ordering::Relaxed) != records
+    /// Lets the events of calls be recorded from now on, or no longer. Each poll of an epoch is
+    /// recorded, or none is: if accounting is armed, another epoch begins in the same step, and
+    /// calls in flight are abandoned. Tasks stay paused. Alerts begin anew: where a task waits is
+    /// known again from its next poll on.
+    pub(crate) fn record_calls(&self, records: bool) {
+        let mut state = self.state();
+        if self.records_calls.swap(records, Ordering::Relaxed) == records {
+            return;
+        }
+        if records {
+            thread_list::number_calls_anew();
+        }
+        if let Some([ended, epoch]) = switch::renew(records) {
+            let now = clock::ticks();
+            state.end_epoch(ended, now);
+            state.switched.epoch = epoch;
+            drop(state);
+            self.begin_alerts_anew();
+        }
     }
 
     /// Disarms accounting. Open polls and live calls are accounted as if they ended now.
@@ -193,17 +218,13 @@ impl Monitor {
         if let Some(epoch) = switch::disarm() {
             events::console(|| ConsoleEvent::Disarm);
             let (now, unix_ns) = (clock::ticks(), clock::unix_ns());
-            state.gather.end(epoch, now);
-            thread_list::end_calls(epoch, now);
-            let (totals, _) = state.gather.read(|| now);
-            state.history.tick(totals);
+            state.end_epoch(epoch, now);
             state.switched = Switched {
                 unix_ns,
                 off_at: Some(now),
                 epoch,
             };
             drop(state);
-            cancel_safety::clear();
             self.end_pauses_and_alerts();
         }
     }

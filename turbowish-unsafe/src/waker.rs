@@ -46,7 +46,7 @@ impl<'a> BorrowedWaker<'a> {
     #[inline]
     #[must_use]
     pub fn new<T: WakeTarget>(target: &'a Arc<T>) -> Self {
-        let raw = RawWaker::new(Arc::as_ptr(target).cast(), Wakers::<T>::TABLE);
+        let raw = RawWaker::new(Arc::as_ptr(target).cast(), Wakers::<T>::table());
         // SAFETY: the functions of `Wakers<T>` are thread-safe, since `T` is `Send + Sync`, and are
         // only ever given what `Arc::as_ptr` or `Arc::into_raw` of an `Arc<T>` has returned. This
         // waker owns no reference count, and is neither dropped nor handed out by value; it is
@@ -97,8 +97,12 @@ impl<'a> BorrowedWaker<'a> {
 struct Wakers<T>(PhantomData<T>);
 
 impl<T: WakeTarget> Wakers<T> {
-    const TABLE: &'static RawWakerVTable =
-        &RawWakerVTable::new(Self::clone, Self::wake, Self::wake_by_ref, Self::drop);
+    /// The vtable, at one address in each crate that polls with it: a constant would have one in
+    /// each part of a crate, and futures would take a waker for another one and clone it again.
+    #[inline(never)]
+    fn table() -> &'static RawWakerVTable {
+        const { &RawWakerVTable::new(Self::clone, Self::wake, Self::wake_by_ref, Self::drop) }
+    }
 
     /// # Safety
     /// `data` is what `Arc::as_ptr` or `Arc::into_raw` has returned, and that `Arc` is alive.
@@ -107,7 +111,7 @@ impl<T: WakeTarget> Wakers<T> {
         unsafe { &*data.cast::<T>() }.cloned();
         // SAFETY: as above; the count is returned in `OwnedWaker`.
         unsafe { Arc::increment_strong_count(data.cast::<T>()) };
-        RawWaker::new(data, Self::TABLE)
+        RawWaker::new(data, Self::table())
     }
 
     /// # Safety

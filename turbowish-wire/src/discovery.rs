@@ -165,9 +165,14 @@ fn parse_pid(text: &str) -> Option<u32> {
     text.parse().ok().filter(|_| digits)
 }
 
-/// Whether a process with this ID exists, of any user.
+/// Whether a process with this ID runs, of any user. One that has ended does not, though it still
+/// has an ID because its parent has not waited for it.
 #[must_use]
 pub fn is_alive(pid: u32) -> bool {
+    has_id(pid) && !is_zombie(pid)
+}
+
+fn has_id(pid: u32) -> bool {
     let pid = i32::try_from(pid)
         .ok()
         .and_then(rustix::process::Pid::from_raw);
@@ -177,13 +182,38 @@ pub fn is_alive(pid: u32) -> bool {
     })
 }
 
+/// Whether a process is stopped, by a signal or a debugger. Only Linux tells.
+#[must_use]
+pub fn is_stopped(pid: u32) -> bool {
+    stat(pid).is_some_and(|(state, _)| matches!(state, 'T' | 't'))
+}
+
+/// Whether a process has ended but still has an ID. Only Linux tells.
+fn is_zombie(pid: u32) -> bool {
+    // The first thread may have ended before others.
+    stat(pid).is_some_and(|(state, threads)| matches!(state, 'Z' | 'X') && threads <= 1)
+}
+
+/// Linux's letter for the state of a process, and the number of its threads; `None` on other
+/// systems.
+fn stat(pid: u32) -> Option<(char, u32)> {
+    const THREADS: usize = 17;
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name before it is in brackets, and may contain anything.
+    let mut facts = stat.rsplit_once(") ")?.1.split(' ');
+    let state = facts.next()?.chars().next()?;
+    Some((state, facts.nth(THREADS - 1)?.parse().ok()?))
+}
+
 #[cfg(test)]
 mod tests {
     use std::fs;
     use std::os::unix::fs::{PermissionsExt, symlink};
     use std::path::{Path, PathBuf};
+    use std::process::{Command, Stdio};
+    use std::time::{Duration, Instant};
 
-    use super::{candidates, entries, is_alive, pid_of, prepare};
+    use super::{candidates, entries, has_id, is_alive, pid_of, prepare};
 
     #[test]
     fn the_folder_is_the_first_that_is_named() {
@@ -275,5 +305,21 @@ mod tests {
         assert!(!is_alive(0));
         assert!(!is_alive(u32::MAX));
         assert!(!is_alive(i32::MAX.unsigned_abs()));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_process_that_nobody_has_waited_for_is_not_alive() {
+        let program = std::env::current_exe().unwrap();
+        let mut listing = Command::new(program);
+        let mut child = listing.arg("--list").stdout(Stdio::null()).spawn().unwrap();
+        let begun = Instant::now();
+        while is_alive(child.id()) {
+            assert!(begun.elapsed() < Duration::from_secs(60), "it ends at once");
+            std::thread::yield_now();
+        }
+        assert!(has_id(child.id()));
+        assert!(child.wait().unwrap().success());
+        assert!(!has_id(child.id()));
     }
 }

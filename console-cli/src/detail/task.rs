@@ -144,12 +144,14 @@ fn means(row: &TaskRow) -> Option<RichLine> {
     (line.width() > 0).then_some(line)
 }
 
-/// `spawned by main-1 in accept src/net.rs:9 > begin at src/net.rs:31:5   alive 14m02s`
+/// `spawned by main-1 in accept src/net.rs:9 > begin at src/net.rs:31:5   alive 14m02s`, or `alive
+/// 14m02s   root kv::serve   spawn not seen (turbowish::spawn)`.
 fn origin(row: &TaskRow, beside: &DetailContext<'_>) -> Vec<RichLine> {
     let alive = format!("alive {}", beside.time(row.age_ns));
     if row.parent.is_none() && row.spawned_at.is_none() {
         let line = RichLine::default().say(format!("  {alive}   root "));
-        return vec![line.proc(&row.root)];
+        let line = line.proc(&row.root);
+        return vec![line.say("   spawn not seen (turbowish::spawn)")];
     }
     let mut line = RichLine::default().label("  spawned");
     if let Some(parent) = &row.parent {

@@ -117,7 +117,7 @@ impl Labels {
     /// What is known of the await point at which a call stands.
     pub(crate) fn site(&self, call: CallName) -> Option<(&ProcName, &AwaitName)> {
         let proc = self.names.proc(call.proc)?;
-        let site = proc.awaits.get(call.site? as usize)?.as_ref()?;
+        let site = proc.await_point(call.site?)?;
         Some((proc, site))
     }
 

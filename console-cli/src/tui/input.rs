@@ -4,7 +4,10 @@
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::Duration;
 
-use crossterm::event::{self, Event, KeyEventKind, MouseButton, MouseEvent, MouseEventKind};
+use crossterm::event::{
+    self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent,
+    MouseEventKind,
+};
 use tokio::sync::mpsc::Sender;
 
 use super::lock::lock;
@@ -95,22 +98,34 @@ fn read(inbox: &Sender<Envelope>, gate: &Gate) {
             Err(fault) => Err(fault),
         };
         let Ok(event) = event else { return };
-        let Some(message) = message(event) else {
-            continue;
-        };
-        if inbox.blocking_send(message.into()).is_err() {
-            return;
+        for message in messages(event).into_iter().flatten() {
+            if inbox.blocking_send(message.into()).is_err() {
+                return;
+            }
         }
     }
 }
 
-fn message(event: Event) -> Option<Message> {
+/// The messages of an event, in their order.
+fn messages(event: Event) -> [Option<Message>; 2] {
     match event {
-        Event::Key(key) if key.kind != KeyEventKind::Release => Some(Message::Key(key.into())),
-        Event::Mouse(event) => mouse(event).map(Message::Mouse),
-        Event::Resize(width, height) => Some(Message::Resize(width, height)),
-        _ => None,
+        Event::Key(key) if key.kind != KeyEventKind::Release => keys(key),
+        Event::Mouse(event) => [mouse(event).map(Message::Mouse), None],
+        Event::Resize(width, height) => [Some(Message::Resize(width, height)), None],
+        _ => [None, None],
     }
+}
+
+/// A terminal writes Alt and a letter in the bytes of Esc and the letter. No key of the console has
+/// Alt, so it is taken for the two, pressed faster than the console has read. Alt and Backspace,
+/// with which lines are edited elsewhere, are Backspace.
+fn keys(mut key: KeyEvent) -> [Option<Message>; 2] {
+    use KeyCode::{Char, Enter, Tab};
+    let of_two_keys =
+        key.modifiers.contains(KeyModifiers::ALT) && matches!(key.code, Char(_) | Enter | Tab);
+    key.modifiers -= KeyModifiers::ALT;
+    let escape = of_two_keys.then(|| Message::Key(KeyEvent::from(KeyCode::Esc).into()));
+    [escape, Some(Message::Key(key.into()))]
 }
 
 /// The mouse events that have a meaning.
@@ -121,5 +136,45 @@ fn mouse(event: MouseEvent) -> Option<Mouse> {
         MouseEventKind::ScrollDown => Some(Mouse::WheelDown),
         MouseEventKind::ScrollUp => Some(Mouse::WheelUp),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Event, KeyCode, KeyEvent, KeyModifiers, Message, messages};
+    use crate::tui::keys::Key;
+
+    fn keys_of(code: KeyCode, modifiers: KeyModifiers) -> Vec<Key> {
+        let event = Event::Key(KeyEvent::new(code, modifiers));
+        let key = |message| match message {
+            Message::Key(key) => Some(key),
+            _ => None,
+        };
+        messages(event)
+            .into_iter()
+            .flatten()
+            .filter_map(key)
+            .collect()
+    }
+
+    #[test]
+    fn a_letter_right_behind_escape_is_two_keys() {
+        let plain = |code| Key { code, ctrl: false };
+        let ctrl = |letter| Key {
+            code: KeyCode::Char(letter),
+            ctrl: true,
+        };
+        let question = KeyCode::Char('?');
+        let (none, alt) = (KeyModifiers::NONE, KeyModifiers::ALT);
+        assert_eq!(keys_of(question, none), [plain(question)]);
+        let both = [plain(KeyCode::Esc), plain(question)];
+        assert_eq!(keys_of(question, alt), both);
+        let both = [plain(KeyCode::Esc), ctrl('d')];
+        let letter = KeyCode::Char('d');
+        assert_eq!(keys_of(letter, alt | KeyModifiers::CONTROL), both);
+        // An arrow with Alt has bytes of its own.
+        for code in [KeyCode::Left, KeyCode::Backspace] {
+            assert_eq!(keys_of(code, alt), [plain(code)]);
+        }
     }
 }

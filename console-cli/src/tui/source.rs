@@ -6,7 +6,6 @@ mod holds;
 mod states;
 mod tapes;
 
-use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -401,12 +400,10 @@ impl Watcher {
     /// The state of a process that does not answer.
     fn fate(&self, fault: Option<ClientError>) -> PeerState {
         match self.peer.pid {
-            Some(pid) if !discovery::is_alive(pid) || is_zombie(pid) => PeerState::Ended {
+            Some(pid) if !discovery::is_alive(pid) => PeerState::Ended {
                 unix_ns: clock::unix_ns(),
             },
-            Some(pid) if run_state(pid).is_some_and(|state| matches!(state, 'T' | 't')) => {
-                PeerState::Stopped
-            }
+            Some(pid) if discovery::is_stopped(pid) => PeerState::Stopped,
             _ => fault.map_or(PeerState::Running, |fault| {
                 PeerState::Refused(fault.to_string())
             }),
@@ -416,19 +413,6 @@ impl Watcher {
 
 fn pace_ns(pace: Duration) -> u64 {
     u64::try_from(pace.as_nanos()).unwrap_or(u64::MAX)
-}
-
-/// Whether the process has ended but still has an ID, because its parent has not waited for it.
-fn is_zombie(pid: u32) -> bool {
-    run_state(pid).is_some_and(|state| matches!(state, 'Z' | 'X'))
-}
-
-/// Linux's letter for the state of a process; `None` on other systems.
-fn run_state(pid: u32) -> Option<char> {
-    let stat =
-        std::fs::read_to_string(Path::new("/proc").join(pid.to_string()).join("stat")).ok()?;
-    // The name before it is in brackets, and may contain anything.
-    stat.rsplit_once(") ")?.1.chars().next()
 }
 
 /// Lists the processes of this user repeatedly.

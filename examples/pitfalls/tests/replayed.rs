@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use turbowish_model::account::aggregate::Aggregate;
 use turbowish_model::account::counters::Sum;
-use turbowish_model::collect::call_events::CallItem;
+use turbowish_model::collect::call_events::{AsyncStacks, CallItem, LiveCall};
 use turbowish_model::event::CallEvent;
 use turbowish_model::query::{Query, Rows};
 use turbowish_model::snapshot::{Accounting, Snapshot};
@@ -152,36 +152,6 @@ fn replayed(outcome: &Outcome, names: &Names) -> (Counts, Running) {
     (counts, running)
 }
 
-/// Calls whose polls are open, by thread: their ids and functions.
-#[derive(Default)]
-struct OpenPolls {
-    threads: BTreeMap<u64, Vec<(u64, u32)>>,
-    /// Functions of those that were open at the end of an epoch.
-    over: Vec<u32>,
-}
-
-impl OpenPolls {
-    fn item(&mut self, item: &CallItem) {
-        let CallItem::Event { event, .. } = item else {
-            let open = std::mem::take(&mut self.threads).into_values().flatten();
-            self.over.extend(open.map(|(_, proc)| proc));
-            return;
-        };
-        let Some((id, kind)) = event.call() else {
-            return;
-        };
-        let open = self.threads.entry(event.thread).or_default();
-        match kind {
-            CallEvent::PollStart { proc, .. } => open.extend(proc.map(|proc| (id, proc))),
-            CallEvent::PollEnd(_) => {
-                let at = open.iter().rposition(|(known, _)| *known == id);
-                open.truncate(at.unwrap_or(open.len()));
-            }
-            _ => {}
-        }
-    }
-}
-
 /// Whether nothing is missing, and each epoch has its end.
 fn is_whole(items: &[CallItem], epochs: usize) -> bool {
     let cuts = items.iter().filter(|item| item.cut().is_some());
@@ -202,15 +172,20 @@ async fn check(path: &str, epochs: usize) {
         let (items, names) = program.recorded().await;
         let (expected, running) = said(&last);
         assert!(!expected.is_empty(), "it calls something");
-        let (mut replay, mut open) = (Replay::default(), OpenPolls::default());
+        let (mut replay, mut stacks) = (Replay::default(), AsyncStacks::default());
+        // Functions whose polls were open at the end of an epoch.
+        let mut open = Vec::new();
         for item in &items {
-            open.item(item);
+            if matches!(item, CallItem::EpochEnd { .. }) {
+                open.extend(stacks.all_polled().filter_map(|call| call.proc));
+            }
+            stacks.item(item);
             replay.item(item);
         }
         let outcome = replay.finish(None);
         let (counts, _) = replayed(&outcome, &names);
         if is_whole(&items, epochs) && counts == expected {
-            break (outcome, names, open.over, running);
+            break (outcome, names, open, running);
         }
         assert!(begun.elapsed() < PATIENCE, "{counts:#?}\n{expected:#?}");
         tokio::time::sleep(Duration::from_millis(50)).await;
@@ -260,4 +235,48 @@ are_replayed! {
     a_task_leak: "task-leak", 1;
     a_spin: "self-wake-spin", 1;
     a_snoozed_future: "snoozed-future", 1;
+}
+
+/// A function, and the await point at which its call stands.
+fn standing(names: &Names, call: LiveCall) -> String {
+    let proc = call.proc.and_then(|proc| names.proc(proc));
+    let proc = proc.expect("each function has a name");
+    let site = call.site.checked_sub(1);
+    let place = site.and_then(|site| proc.await_point(site));
+    let expression = place.map_or("", |place| &place.expression);
+    format!("{} {expression}", proc.path)
+}
+
+/// Each drop of a call lies in the polls of the calls that drop it: its async stack.
+#[tokio::test]
+async fn who_drops_a_call_is_recorded() {
+    const WORK: &str =
+        "timeout_half_done::work timeout(Duration::from_millis(10), push(&mut jobs))";
+    const PUSH: &str = "timeout_half_done::push store(job)";
+    let program = Recorded::start(env!("CARGO_BIN_EXE_timeout-half-done")).await;
+    let begun = Instant::now();
+    loop {
+        let (items, names) = program.recorded().await;
+        let (mut stacks, mut drops) = (AsyncStacks::default(), Vec::new());
+        for item in &items {
+            if let CallItem::Event { event, .. } = item
+                && let Some((id, CallEvent::Drop)) = event.call()
+            {
+                let dropped = stacks.call(id).expect("it has begun");
+                let by = stacks.polled(event.thread);
+                let by: Vec<String> = by.map(|call| standing(&names, call)).collect();
+                drops.push((standing(&names, dropped), by));
+            }
+            stacks.item(item);
+        }
+        let dropped = |name: &str| drops.iter().filter(|(call, _)| call == name).count();
+        if dropped(PUSH) > 3 {
+            for (call, by) in drops {
+                assert_eq!(by, [WORK], "{call}");
+            }
+            return;
+        }
+        assert!(begun.elapsed() < PATIENCE, "{drops:#?}");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
 }

@@ -141,9 +141,7 @@ impl Past {
             .iter()
             .map(|call| {
                 let proc = self.names.proc(call.proc).expect("a function");
-                let site = call
-                    .site
-                    .and_then(|site| proc.awaits.get(site as usize)?.as_ref());
+                let site = call.site.and_then(|site| proc.await_point(site));
                 (proc.path.clone(), site.map(|site| (site.line, site.column)))
             })
             .collect();

@@ -5,6 +5,7 @@ use core::sync::atomic::Ordering::Relaxed;
 
 use crate::account::append_vec::AppendVec;
 use crate::account::call::{DIRECT, SITE};
+use crate::account::paths::{PathKey, PathKind};
 use crate::account::sync::{AtomicU32, AtomicU64, in_place};
 
 /// A pending call in a task's await stack.
@@ -22,39 +23,82 @@ pub struct AwaitFrame {
     pub since: u64,
 }
 
-const DIRECT_BIT: u32 = DIRECT.ilog2();
+/// A frame as two words.
+#[derive(Clone, Copy, Debug)]
+pub struct AwaitStep {
+    /// The frame's key in a chain, with its level in place of the entry above.
+    pub(crate) key: PathKey,
+    pub(crate) since: u64,
+}
 
-/// A frame as two words, so that it can be published without a lock.
+impl AwaitStep {
+    /// A call of `proc` that reached its `place` at `since`.
+    #[inline(always)]
+    const fn of(level: u32, proc: u32, place: u32, since: u64) -> Self {
+        let key = PathKey::of_frame(proc, place & SITE, place & DIRECT != 0);
+        Self {
+            key: key.below(level),
+            since,
+        }
+    }
+
+    /// Distance from the task's root.
+    #[inline(always)]
+    pub(crate) const fn level(self) -> u32 {
+        self.key.parent()
+    }
+}
+
+impl From<AwaitFrame> for AwaitStep {
+    #[inline(always)]
+    fn from(frame: AwaitFrame) -> Self {
+        let key = PathKey::of_frame(frame.proc, frame.site.into(), frame.direct);
+        Self {
+            key: key.below(frame.level.min(BLANK)),
+            since: frame.since,
+        }
+    }
+}
+
+impl From<AwaitStep> for AwaitFrame {
+    #[inline(always)]
+    fn from(step: AwaitStep) -> Self {
+        let AwaitStep { key, since } = step;
+        Self {
+            level: key.parent(),
+            proc: key.proc(),
+            site: key.site() as u16,
+            direct: key.is(PathKind::DirectFrame),
+            since,
+        }
+    }
+}
+
+/// A frame that can be published without a lock.
 #[derive(Debug, Default)]
 pub(crate) struct AwaitFrameCell {
-    place: AtomicU64,
+    key: AtomicU64,
     since: AtomicU64,
 }
 
 impl AwaitFrameCell {
-    #[inline]
-    pub(crate) fn store(&self, step: AwaitFrame) {
-        let level = u64::from(step.level.min(BLANK));
-        self.place.store(
-            u64::from(step.proc) << 32
-                | level << 16
-                | u64::from(step.direct) << DIRECT_BIT
-                | u64::from(step.site),
-            Relaxed,
-        );
+    #[inline(always)]
+    pub(crate) fn store(&self, step: AwaitStep) {
+        self.key.store(step.key.word(), Relaxed);
         self.since.store(step.since, Relaxed);
+    }
+
+    #[inline(always)]
+    pub(crate) fn step(&self) -> AwaitStep {
+        AwaitStep {
+            key: PathKey::from_word(self.key.load(Relaxed)),
+            since: self.since.load(Relaxed),
+        }
     }
 
     #[inline]
     pub(crate) fn load(&self) -> AwaitFrame {
-        let place = self.place.load(Relaxed);
-        AwaitFrame {
-            level: (place >> 16) as u32 & BLANK,
-            proc: (place >> 32) as u32,
-            site: (place & u64::from(SITE)) as u16,
-            direct: place >> DIRECT_BIT & 1 != 0,
-            since: self.since.load(Relaxed),
-        }
+        self.step().into()
     }
 }
 
@@ -118,10 +162,7 @@ impl AwaitStack {
         place: u32,
         since: u64,
     ) {
-        // The flag and the await point are at the same bits in both.
-        let place = u64::from(proc) << 32 | u64::from(level << 16 | place & (SITE | DIRECT));
-        room.place.store(place, Relaxed);
-        room.since.store(since, Relaxed);
+        room.store(AwaitStep::of(level, proc, place, since));
         self.len.store(self.len() + 1, Relaxed);
     }
 
@@ -129,13 +170,8 @@ impl AwaitStack {
     fn push_far(&self, level: u32, proc: u32, place: u32, since: u64) {
         let len = self.len();
         let index = len.min(LIMIT - 1);
-        self.steps.at(index as usize).store(AwaitFrame {
-            level,
-            proc,
-            site: (place & SITE) as u16,
-            direct: place & DIRECT != 0,
-            since,
-        });
+        let step = AwaitStep::of(level.min(BLANK), proc, place, since);
+        self.steps.at(index as usize).store(step);
         self.len.store(index + 1, Relaxed);
     }
 
@@ -157,7 +193,7 @@ impl AwaitStack {
             level: BLANK,
             ..AwaitFrame::default()
         };
-        self.steps.at(index as usize).store(blank);
+        self.steps.at(index as usize).store(blank.into());
         let is_blank = |index: u32| self.steps.at(index as usize).load().level == BLANK;
         let mut len = self.len();
         while len > floor && is_blank(len - 1) {
@@ -183,10 +219,10 @@ impl AwaitStack {
 
     /// Passes the frames from `mark` on to `each`, last (outermost) first, and removes them.
     #[inline]
-    pub(crate) fn take(&self, mark: u32, mut each: impl FnMut(AwaitFrame)) {
+    pub(crate) fn take(&self, mark: u32, mut each: impl FnMut(AwaitStep)) {
         for index in (mark..self.len()).rev() {
-            let step = self.steps.at(index as usize).load();
-            if step.level != BLANK {
+            let step = self.steps.at(index as usize).step();
+            if step.level() != BLANK {
                 each(step);
             }
         }

@@ -19,6 +19,7 @@ const SUB_BITS: u32 = 5;
 const SUB: usize = 1 << SUB_BITS;
 /// Number of octaves; covers every `u64`.
 const OCTAVES: usize = (u64::BITS - SUB_BITS) as usize + 1;
+const _: () = assert!(OCTAVES <= u64::BITS as usize);
 /// Values below 2^49 (two days of a 3 GHz clock) need one lookup, others two.
 const NEAR: usize = 45;
 
@@ -92,36 +93,47 @@ impl Histogram {
         octave.get_or_init(Box::default)
     }
 
+    /// The octaves that are there, each a bit.
+    fn made(&self) -> u64 {
+        let bits = |octaves: &[OnceBox<Octave>]| {
+            let all = octaves.iter().enumerate();
+            all.fold(0, |bits, (at, octave)| {
+                bits | u64::from(octave.get().is_some()) << at
+            })
+        };
+        let far = self.far.get().map_or(0, |far| bits(&far.0));
+        bits(&self.near) | far << NEAR
+    }
+
+    fn octave(&self, index: usize) -> Option<&Octave> {
+        match self.near.get(index) {
+            Some(octave) => octave.get(),
+            None => self.far.get()?.0.get(index - NEAR)?.get(),
+        }
+    }
+
     /// Adds this histogram's counts to a sparse one.
     pub fn collect(&self, into: &mut Buckets) {
-        into.merge(&self.counts());
+        let mut counts = Buckets::default();
+        self.read(&mut counts);
+        into.merge(&counts);
     }
 
-    /// This histogram's counts. They have room for more, so they are not to be kept.
-    pub(crate) fn counts(&self) -> Buckets {
-        let mut counts = Vec::new();
-        self.append(&mut counts);
-        Buckets(counts)
-    }
-
-    /// Appends `(bucket, count)`, ascending, without empty buckets. The monitor does this for each
-    /// population of each thread in each tick: room is made once, for as much as most have.
-    fn append(&self, counts: &mut Vec<(u16, u64)>) {
-        let far = self.far.get().into_iter().flat_map(|far| &far.0);
-        // Far octaves may not be there.
-        let far = far.map(OnceBox::get).chain(core::iter::repeat(None));
-        let octaves = self.near.iter().map(OnceBox::get).chain(far).take(OCTAVES);
+    /// Reads this histogram's counts, in place of what was there. The monitor does this for each
+    /// population of each thread in each tick, so it reuses the memory.
+    pub(crate) fn read(&self, Buckets(counts): &mut Buckets) {
+        counts.clear();
         let first = self.first.read();
-        counts.reserve(8 * SUB);
-        for (index, octave) in octaves.enumerate() {
-            if octave.is_none() && !first.has(index) {
-                continue;
-            }
+        let (made, kept) = (self.made(), first.octaves());
+        // Most of the octaves have no value.
+        for index in ones(made | kept) {
             let mut read = [0; SUB];
-            if let Some(octave) = octave {
+            if let Some(octave) = self.octave(index) {
                 read = octave.0.each_ref().map(|count| count.load(Relaxed));
             }
-            first.add(index, &mut read);
+            if kept >> index & 1 != 0 {
+                first.add(index, &mut read);
+            }
             for (sub, count) in read.into_iter().enumerate() {
                 if count != 0 {
                     counts.push(((index * SUB + sub) as u16, count));
@@ -129,6 +141,13 @@ impl Histogram {
             }
         }
     }
+}
+
+/// The numbers of the bits that are set, ascending.
+fn ones(bits: u64) -> impl Iterator<Item = usize> {
+    let rest = core::iter::successors(Some(bits), |bits| Some(bits & bits.wrapping_sub(1)));
+    rest.take_while(|bits| *bits != 0)
+        .map(|bits| bits.trailing_zeros() as usize)
 }
 
 /// Adds to a counter with one writer: a load and a store, no locked instruction. Wraps.
@@ -182,6 +201,15 @@ pub const fn upper_bound(bucket: usize) -> u64 {
 pub struct Buckets(Vec<(u16, u64)>);
 
 impl Buckets {
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Removes all counts, and keeps the memory.
+    pub(crate) fn clear(&mut self) {
+        self.0.clear();
+    }
+
     /// Adds `count` to one bucket.
     pub fn add(&mut self, bucket: u16, count: u64) {
         match self.0.binary_search_by_key(&bucket, |&(b, _)| b) {
@@ -231,16 +259,19 @@ impl Buckets {
     /// Difference to an earlier state of the same counters.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
+        // Counted first: they are kept for a minute, and have room for no more than there are.
+        let mut grown = Vec::with_capacity(self.grown(earlier).count());
+        grown.extend(self.grown(earlier));
+        Self(grown)
+    }
+
+    fn grown(&self, earlier: &Self) -> impl Iterator<Item = (u16, u64)> {
         let mut older = earlier.0.iter().peekable();
-        let mut grown = Vec::new();
-        for &(bucket, count) in &self.0 {
+        self.0.iter().filter_map(move |&(bucket, count)| {
             while older.next_if(|&&(b, _)| b < bucket).is_some() {}
             let before = older.next_if(|&&(b, _)| b == bucket).map_or(0, |&(_, n)| n);
-            if count > before {
-                grown.push((bucket, count - before));
-            }
-        }
-        Self(grown)
+            (count > before).then(|| (bucket, count - before))
+        })
     }
 
     /// Yields `(bucket, count)`, ascending.

@@ -94,6 +94,30 @@ impl PathKey {
         )
     }
 
+    /// The key of a pending call's frame, below no entry.
+    #[inline(always)]
+    pub(crate) const fn of_frame(proc: u32, site: u32, direct: bool) -> Self {
+        const { assert!(PathKind::DirectFrame as u64 == PathKind::Frame as u64 | 1) };
+        let key = Self::new(0, proc, site, PathKind::Frame);
+        Self(key.0 | direct as u64)
+    }
+
+    /// The same key below another entry.
+    #[inline(always)]
+    pub(crate) const fn below(self, parent: PathId) -> Self {
+        Self((parent as u64) << PARENT_AT | self.0 & u32::MAX as u64)
+    }
+
+    #[inline(always)]
+    pub(crate) const fn word(self) -> u64 {
+        self.0
+    }
+
+    #[inline(always)]
+    pub(crate) const fn from_word(word: u64) -> Self {
+        Self(word)
+    }
+
     /// The entry above.
     #[inline]
     #[must_use]

@@ -248,6 +248,22 @@ impl PollRing {
     /// oldest one: the number of polls is stored last.
     #[inline(always)]
     pub(crate) fn push(&self, path: PathId, hold: u64, end: u64, task: u64) {
+        self.write(path, [hold, end, task], |place| place[3].store(0, Relaxed));
+    }
+
+    /// Adds a poll with which a task returned that had not waited before, and of which it is not
+    /// known what had made it ready. In the same way as [`PollRing::push`].
+    #[inline(always)]
+    pub(crate) fn push_only(&self, path: PathId, hold: u64, end: u64, task: u64) {
+        let outcome = u64::from(PollOutcome::Ready.code());
+        self.write(path, [hold, end, task], |place| {
+            place[3].store(outcome << PATH_BITS, Relaxed);
+            place[4].store(0, Relaxed);
+        });
+    }
+
+    #[inline(always)]
+    fn write(&self, path: PathId, [hold, end, task]: [u64; 3], rest: impl FnOnce(&PollWords)) {
         let Some((head, places)) = self.parts() else {
             return;
         };
@@ -256,7 +272,7 @@ impl PollRing {
             place[0].store(end, Relaxed);
             place[1].store(hold << PATH_BITS | u64::from(path), Relaxed);
             place[2].store(task, Relaxed);
-            place[3].store(0, Relaxed);
+            rest(place);
             head[WRITTEN].store(number.wrapping_add(1), Release);
         }
     }

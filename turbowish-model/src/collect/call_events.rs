@@ -1,6 +1,7 @@
 //! The events of calls, of all threads in one order, with what ends calls and polls without an
 //! event of their own: the end of an epoch, and gaps.
 
+mod stacks;
 mod thread;
 
 use alloc::collections::btree_map::IntoIter;
@@ -8,6 +9,7 @@ use alloc::collections::{BTreeMap, BinaryHeap};
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
+pub use self::stacks::{AsyncStacks, LiveCall};
 use self::thread::{CallStep, ThreadCalls, Turn};
 use crate::event::Event;
 use crate::event::call_ring::CallRecord;

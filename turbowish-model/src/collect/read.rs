@@ -9,6 +9,7 @@ use self::share::Share;
 use crate::account::aggregate::{Aggregate, LongestPoll};
 use crate::account::call::SITE;
 use crate::account::counters::{ALONE, PathReading, SPANS, Sum, Word};
+use crate::account::histogram::Buckets;
 use crate::account::ledger::{COUNTED_BEFORE, Captured, Charge, FIRST, Frame, Ledger, OVER, ROOT};
 use crate::account::paths::{PathId, PathKind, Paths};
 
@@ -201,12 +202,11 @@ impl Ledger {
     /// time is in that bucket to `each`. The same may come several times. Each number is read by
     /// itself.
     pub fn polls_above(&self, bucket: usize, each: &mut dyn FnMut(u32, u16, u64)) {
+        let mut counts = Buckets::default();
         for (path, row) in self.rows.iter() {
             let proc = self.paths.key(path).proc();
-            let all = share::EXCLUSIVE
-                .iter()
-                .filter_map(|&shared| row.counts(shared));
-            for counts in all {
+            for shared in share::EXCLUSIVE {
+                row.counts(shared, &mut counts);
                 let long = counts.iter().filter(|&(own, _)| usize::from(own) > bucket);
                 long.for_each(|(own, polls)| each(proc, own, polls));
             }

@@ -2,10 +2,12 @@
 //!
 //! Nothing here allocates after warm-up, locks, or panics. Disarmed, a poll costs one relaxed load.
 
+mod again;
 mod arrive;
 mod branch;
 mod create;
 mod entered;
+mod first;
 mod nested;
 mod quick;
 mod reading;
@@ -25,11 +27,13 @@ use turbowish_model::account::ledger::{Charge, Ledger, Opened, Start};
 use turbowish_model::event::CallEvent;
 use turbowish_unsafe::waker::BorrowedWaker;
 
+use self::again::begin_again;
 pub(crate) use self::arrive::is_call;
 pub use self::arrive::{at, within};
-use self::branch::{close_branch, open_branch, reopen_branch, suspend_branch};
+use self::branch::{close_branch, open_branch};
 use self::create::create;
 pub use self::entered::{Entered, enter};
+use self::first::begin_first;
 pub(crate) use self::nested::{is_child, learn};
 use self::quick::{PollShape, begin_quick, end, end_quick};
 #[cfg(test)]
@@ -216,9 +220,10 @@ extern "C" fn begin<'a, 'b>(
     let epoch = switch::state();
     open.epoch = epoch;
     // Each at the end, so that the compiler saves no register here.
-    match open.state.task.is_none() && open.state.account.is_live(epoch) {
-        true => begin_call(here, open, proc, bytes, waker),
-        false => begin_any(open, proc, bytes, waker),
+    match (&*open.state.task, open.state.account.is_live(epoch)) {
+        (None, true) => begin_call(here, open, proc, bytes, waker),
+        (Some(_), true) => begin_again(here, open, proc, bytes, waker),
+        (_, false) => begin_any(open, proc, bytes, waker),
     }
 }
 
@@ -243,7 +248,7 @@ extern "C" fn begin_call<'a, 'b>(
         (open.depth, open.shape) = (depth, shape);
         return Ok(BorrowedWaker::same(waker));
     }
-    begin_any(open, proc, bytes, waker)
+    begin_first(here, open, proc, bytes, waker)
 }
 
 /// Whether a call belongs to its caller's task, and is no branch of it.
@@ -360,18 +365,7 @@ fn open_any<'a>(
     waker: &'a Waker,
     given: &mut PollWaker<'a>,
 ) -> Option<u32> {
-    if thread.ledger.depth() == 0
-        && let Some(depth) =
-            straight::begin_root(thread, (state, covered), (proc, bytes), waker, given)
-    {
-        return Some(depth);
-    }
     straight::opened(thread::this());
-    if let Some(task) = covered
-        && let Some(depth) = reopen_branch(thread, (state, task), proc, waker, given)
-    {
-        return Some(depth);
-    }
     if nested::is_suspect(thread, waker) {
         return nested::open(thread, state, (proc, bytes), waker, given);
     }
@@ -447,18 +441,27 @@ struct OpenPoll<'a> {
 )]
 #[inline(never)]
 extern "C" fn end_any(open: &mut OpenPoll<'_>, end: PollEnd, read: Option<u64>) {
+    open.waker.end_task();
+    // At the end, so that the compiler saves no register here.
+    end_rest(open, end, read);
+}
+
+/// The same after the end of the waker that the poll was given.
+#[allow(
+    improper_ctypes_definitions,
+    reason = "both sides are Rust; in C's way it cannot unwind"
+)]
+#[inline(never)]
+extern "C" fn end_rest(open: &mut OpenPoll<'_>, end: PollEnd, read: Option<u64>) {
     let depth = std::mem::replace(&mut open.depth, CLOSED);
     let state = &mut *open.state;
     let given = &mut open.waker;
-    if let PollWaker::Task(_, outer, task) = &*given {
-        task.end_waker(outer);
-    }
     let is_current = switch::epoch() == Some(open.epoch);
+    let closing = Closing { end, given, read };
     if depth == CLOSED {
         recorded::unseen_end(state, open.epoch);
     } else if depth == STRAIGHT_ROOT {
         if is_current {
-            let closing = Closing { end, given };
             straight::end_root(open.epoch, state, &closing);
         }
     } else if is_current && matches!(given, PollWaker::Inherited) {
@@ -466,12 +469,11 @@ extern "C" fn end_any(open: &mut OpenPoll<'_>, end: PollEnd, read: Option<u64>) 
             close_plain(thread, state, depth, (end, read));
         });
     } else if is_current {
-        let closing = Closing { end, given };
         thread::with_current(open.epoch, |thread| {
             close_in(thread, state, depth, &closing)
         });
     } else {
-        recorded::end_rarely(open.epoch, state, depth, &Closing { end, given });
+        recorded::end_rarely(open.epoch, state, depth, &closing);
     }
     if end == PollEnd::Panic && !switch::is_child() {
         told_of(state, given.first());
@@ -521,18 +523,8 @@ fn close_in(thread: &ThreadLedger, state: &mut CallState, depth: u32, closing: &
     let ledger = &thread.ledger;
     let end = closing.end;
     let pending = end == PollEnd::Pending;
-    let mut read = None;
-    if depth == 0 {
-        match straight::end_of_root(thread, state, closing) {
-            Ok(()) => return,
-            Err(unwritten) => read = unwritten,
-        }
-    }
-    if pending && depth != 0 && suspend_branch(thread, state, depth, closing.given) {
-        return;
-    }
     let proc = ledger.proc_at(depth);
-    let t = read.unwrap_or_else(|| end_time(ledger, pending));
+    let t = closing.read.unwrap_or_else(|| end_time(ledger, pending));
     let charge = ledger.poll_end(&mut state.account, depth, t, end);
     straight::closed(thread, depth, pending);
     events::call(|| CallEvent::PollEnd(end));

@@ -138,6 +138,16 @@ pub(crate) fn disarm() -> Option<u32> {
     change(true, |state| (state | ARMED) + 1).map(|[before, _]| before)
 }
 
+/// Lets one epoch follow another, in which the events of calls are recorded or not: accounting is
+/// never off in between. Returns the epoch that ends, and the one that begins; `None` if accounting
+/// is disarmed.
+pub(crate) fn renew(records: bool) -> Option<[u32; 2]> {
+    match records {
+        true => change(true, |state| ((state | ARMED) + 1) | RECORDED),
+        false => change(true, |state| ((state | ARMED) + 1) | 1),
+    }
+}
+
 /// Changes the switch if it `is_armed`, or is not. Returns what it was, and what it is.
 fn change(is_armed: bool, to: fn(u32) -> u32) -> Option<[u32; 2]> {
     let may = |state: u32| state & (NEW_CHILD | CHILD) == 0 && (state & ARMED != 0) == is_armed;

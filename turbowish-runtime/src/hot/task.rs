@@ -110,7 +110,7 @@ impl SlotTarget for TaskEntry {
     }
 
     #[inline]
-    fn vtables() -> &'static Vtables {
+    fn vtables() -> &'static Vtables<Self> {
         registry::vtables()
     }
 }
@@ -385,11 +385,11 @@ impl Drop for CoveredTask {
     }
 }
 
-/// Metadata of a task whose root call of `proc` begins at `t`; `None` beyond the limit of procs.
-pub(crate) fn meta(proc: &'static Proc, future_bytes: usize, t: u64) -> Option<TaskMeta> {
+/// Metadata of a task whose root call of `proc`, which has the number `id`, begins at `t`.
+#[inline]
+pub(crate) fn meta(proc: &'static Proc, id: u32, future_bytes: usize, t: u64) -> TaskMeta {
     let future_bytes = u32::try_from(future_bytes).unwrap_or(u32::MAX);
-    let id = proc.id()?;
-    Some(TaskMeta::new(id, proc.next_task(id), t, future_bytes))
+    TaskMeta::new(id, proc.next_task(id), t, future_bytes)
 }
 
 /// A new branch ID.

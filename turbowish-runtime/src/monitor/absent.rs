@@ -45,6 +45,9 @@ impl Monitor {
 
     pub(super) const fn end_pauses_and_alerts(&self) {}
 
+    /// Alerts: there are none.
+    pub(super) const fn begin_alerts_anew(&self) {}
+
     /// Paused tasks: there are none.
     pub(super) fn pauses(&self) -> Map<u64, Pause> {
         Map::new()

@@ -110,6 +110,11 @@ impl Monitor {
     /// Pauses and alerts end when accounting is disarmed.
     pub(super) fn end_pauses_and_alerts(&self) {
         pause::resume_all();
+        self.begin_alerts_anew();
+    }
+
+    /// Forgets what was known for alerts. Those that are active are not told to be over.
+    pub(super) fn begin_alerts_anew(&self) {
         self.watch().forget();
     }
 

@@ -66,11 +66,7 @@ impl Source for Monitor {
             return;
         }
         thread::record_classes(classes);
-        // Calls in flight are abandoned: each poll of an epoch is recorded, or none is.
-        if self.record_calls(classes.has(EventClass::Calls)) && switch::epoch().is_some() {
-            self.disarm();
-            self.arm();
-        }
+        self.record_calls(classes.has(EventClass::Calls));
     }
 
     fn pause_task(&self, order: &PauseTask) -> Result<(), Refused> {

@@ -45,6 +45,13 @@ pub(crate) struct Order {
     pub(crate) gates: Vec<u64>,
 }
 
+impl Order {
+    /// Whether the other one differs in the task at most.
+    fn is_like(&self, other: &Self) -> bool {
+        (self.first, self.second) == (other.first, other.second) && self.gates == other.gates
+    }
+}
+
 /// A lock that is held, and who took it.
 struct HeldLocks {
     taken: Taken,
@@ -74,8 +81,76 @@ pub(super) struct LockOrders {
     left: LazyLock<DashMap<u64, Vec<HeldLocks>>>,
     /// Number of these tasks.
     tasks: AtomicUsize,
+    orders: Mutex<KnownOrders>,
+}
+
+/// Orders that were counted lately, so that the same one is not passed on again and again.
+struct KnownOrders {
     /// By pair of locks.
-    orders: Mutex<Map<(u64, u64), Vec<Order>>>,
+    pairs: Map<(u64, u64), KnownPair>,
+    /// Times that they were passed on since all were forgotten.
+    passed: u32,
+}
+
+#[derive(Default)]
+struct KnownPair {
+    orders: Vec<Order>,
+    /// How many of them were passed on.
+    passed: usize,
+}
+
+impl KnownOrders {
+    const fn new() -> Self {
+        Self {
+            pairs: Map::new(),
+            passed: 0,
+        }
+    }
+
+    /// Adds an order. Returns whether there was room for its pair.
+    fn add(&mut self, order: Order) -> bool {
+        let pair = (order.first.resource, order.second.resource);
+        if self.pairs.len() >= PAIRS && !self.pairs.contains_key(&pair) {
+            self.pairs.retain(|_, pair| pair.is_fresh());
+            if self.pairs.len() >= PAIRS {
+                return false;
+            }
+        }
+        let known = &mut self.pairs.entry(pair).or_default().orders;
+        let alike = known.iter().filter(|known| known.is_like(&order)).count();
+        if known.len() < WAYS && alike < TASKS && !known.contains(&order) {
+            known.push(order);
+        }
+        true
+    }
+
+    fn pass_all_again(&mut self) {
+        self.pairs.values_mut().for_each(|pair| pair.passed = 0);
+    }
+
+    /// The orders that were not passed on yet.
+    fn take_fresh(&mut self) -> Vec<Order> {
+        let pairs = self.pairs.values_mut();
+        let fresh = pairs.flat_map(|pair| pair.take_fresh().to_vec()).collect();
+        self.passed += 1;
+        if self.passed >= PASSES {
+            *self = Self::new();
+        }
+        fresh
+    }
+}
+
+impl KnownPair {
+    /// Whether some were not passed on yet.
+    const fn is_fresh(&self) -> bool {
+        self.passed < self.orders.len()
+    }
+
+    /// Those that were not passed on yet.
+    fn take_fresh(&mut self) -> &[Order] {
+        let passed = std::mem::replace(&mut self.passed, self.orders.len());
+        &self.orders[passed..]
+    }
 }
 
 impl LockOrders {
@@ -83,7 +158,7 @@ impl LockOrders {
         Self {
             left: LazyLock::new(|| DashMap::with_shard_amount(SHARDS)),
             tasks: AtomicUsize::new(0),
-            orders: Mutex::new(Map::new()),
+            orders: Mutex::new(KnownOrders::new()),
         }
     }
 }
@@ -93,6 +168,11 @@ const LIMIT: usize = 100_000;
 /// Maximum number of pairs of locks, and of orders kept per pair.
 const PAIRS: usize = 4_096;
 const WAYS: usize = 8;
+/// Maximum number of orders kept per pair that differ in the task alone.
+const TASKS: usize = 4;
+/// Orders are passed on so often before all are forgotten. Their locks may be gone, and an order
+/// that the rules could not use, since a lock or a task was new to them, comes again.
+const PASSES: u32 = 8;
 
 fn with_held<R>(f: impl FnOnce(&mut Vec<HeldLocks>) -> R) -> Option<R> {
     let done = HELD.try_with(|held| held.try_borrow_mut().ok().map(|mut held| f(&mut held)));
@@ -286,8 +366,10 @@ pub(crate) fn over(task: u64) {
     }
 }
 
-/// Discards the locks of tasks of an ended epoch.
+/// Discards the locks of tasks of an ended epoch. The rules begin anew, so they get all orders once
+/// more.
 pub(crate) fn clear() {
+    lock(&RESOURCES.locks.orders).pass_all_again();
     RESOURCES.locks.left.retain(|_, _| {
         RESOURCES.locks.tasks.fetch_sub(1, Ordering::Relaxed);
         false
@@ -328,23 +410,91 @@ fn is_held(held: &HeldLocks) -> bool {
 }
 
 fn count(order: Order) {
-    let mut orders = lock(&RESOURCES.locks.orders);
-    let pair = (order.first.resource, order.second.resource);
-    if orders.len() >= PAIRS && !orders.contains_key(&pair) {
+    if !lock(&RESOURCES.locks.orders).add(order) {
         dropped::detail();
-        return;
-    }
-    let ways = orders.entry(pair).or_default();
-    if ways.len() < WAYS && !ways.contains(&order) {
-        ways.push(order);
     }
 }
 
-/// Takes the orders counted since the last call.
+/// The orders counted since the last call, without those that were passed on lately.
 pub(crate) fn orders() -> Vec<Order> {
-    let mut orders = lock(&RESOURCES.locks.orders);
-    std::mem::take(&mut *orders)
-        .into_values()
-        .flatten()
-        .collect()
+    lock(&RESOURCES.locks.orders).take_fresh()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::Location;
+
+    use turbowish_model::account::resource::Role;
+
+    use super::{KnownOrders, Order, PAIRS, PASSES, TASKS, Taken, WAYS};
+
+    fn order(task: u64, gates: &[u64]) -> Order {
+        let taken = |resource| Taken {
+            resource,
+            role: Role::Lock,
+            at: Location::caller(),
+        };
+        Order {
+            first: taken(1),
+            second: taken(2),
+            task,
+            gates: gates.to_vec(),
+        }
+    }
+
+    fn tasks(orders: &[Order]) -> Vec<u64> {
+        orders.iter().map(|order| order.task).collect()
+    }
+
+    #[test]
+    fn an_order_is_passed_on_once_until_all_are_forgotten() {
+        let mut known = KnownOrders::new();
+        let mut passed = Vec::new();
+        for _ in 0..2 * PASSES {
+            assert!(known.add(order(7, &[])));
+            passed.push(known.take_fresh().len());
+        }
+        let mut expected = vec![0; 2 * PASSES as usize];
+        // The first one, and the first one after the last pass, in which it was not fresh.
+        (expected[0], expected[PASSES as usize]) = (1, 1);
+        assert_eq!(passed, expected);
+    }
+
+    #[test]
+    fn many_tasks_leave_room_for_another_way() {
+        let mut known = KnownOrders::new();
+        for task in 1..=100 {
+            known.add(order(task, &[]));
+        }
+        known.add(order(200, &[9]));
+        let fresh = known.take_fresh();
+        assert_eq!(tasks(&fresh), [1, 2, 3, 4, 200]);
+        assert_eq!(TASKS, 4);
+        known.pass_all_again();
+        assert_eq!(tasks(&known.take_fresh()), [1, 2, 3, 4, 200]);
+        // As many ways as there is room for.
+        for gate in 10..30 {
+            known.add(order(300, &[gate]));
+        }
+        let fresh = known.take_fresh();
+        assert_eq!(fresh.len(), WAYS - TASKS - 1);
+    }
+
+    #[test]
+    fn pairs_that_were_passed_on_make_room() {
+        let of = |first: u64| Order {
+            first: Taken {
+                resource: first,
+                ..order(1, &[]).first
+            },
+            ..order(1, &[])
+        };
+        let mut known = KnownOrders::new();
+        let pairs = 10..10 + PAIRS as u64;
+        assert!(pairs.clone().all(|first| known.add(of(first))));
+        assert!(!known.add(of(5)), "none of them was passed on");
+        assert_eq!(known.take_fresh().len(), PAIRS);
+        assert!(known.add(of(5)));
+        assert_eq!(known.take_fresh(), [of(5)]);
+    }
 }

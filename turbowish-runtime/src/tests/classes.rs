@@ -1,5 +1,7 @@
 //! With some classes of events, only these are recorded.
 
+use futures::FutureExt;
+use turbowish_model::account::time::Scale;
 use turbowish_model::collect::call_events::{CallItem, RecordedCalls};
 use turbowish_model::event::CallEvent;
 use turbowish_model::event::{EventClass, EventClasses};
@@ -171,6 +173,54 @@ fn calls_lie_beside_the_polls_when_the_clock_is_set() {
     let steady: Vec<u64> = begins.iter().step_by(2).map(|(t, _)| *t).collect();
     let since = |times: &[u64]| -> Vec<u64> { times.iter().map(|at| at - times[0]).collect() };
     assert_eq!((since(&steady), polls.len()), (since(&ticks), 8));
+}
+
+/// Events that share a reading of the clock are at one instant, though the recorder looks between
+/// them: in what is left of a nanosecond, the instants of two looks differ.
+#[test]
+fn events_of_two_looks_are_at_one_instant() {
+    let _alone = alone();
+    let monitor = recording();
+    let mut calls = RecordedCalls::default();
+    let (mut ticks, mut readings) = (Vec::new(), Vec::new());
+    let mut look = |n: u64| {
+        let reading = ClockReading {
+            scale: Scale::new(3, 3),
+            ticks: clock::ticks(),
+            unix_ns: 1_000_000 + 10 * n,
+        };
+        take(&monitor.polls_at(reading), &mut calls);
+        readings.push(reading);
+    };
+    for n in 1..50 {
+        advance(n);
+        ticks.push(clock::ticks());
+        let task = call(HOLD.as_static(), Other, async {
+            let part = call(HOLD.as_static(), Other, async {});
+            advance(n % 3);
+            look(n);
+            at(&HOLD, 1, part).await;
+        });
+        task.now_or_never().expect("it is never pending");
+    }
+    over(&monitor);
+    look(50);
+    let mut begins = Vec::new();
+    let mut last = 0;
+    for item in calls {
+        let CallItem::Event { event, .. } = item else {
+            continue;
+        };
+        assert!(event.t >= last, "{event:?} is before {last}");
+        last = event.t;
+        if matches!(event.call(), Some((_, CallEvent::Create { .. }))) {
+            begins.push(event.t);
+        }
+    }
+    // The call of the task, and the one in it, begin at one instant, by the first reading.
+    let expected = ticks.iter().map(|ticks| readings[0].unix_ns(*ticks));
+    let twice: Vec<u64> = expected.flat_map(|at| [at, at]).collect();
+    assert_eq!(begins, twice);
 }
 
 /// The end of an epoch is recorded once, though all of its threads have ended before.

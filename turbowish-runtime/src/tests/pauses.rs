@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use tokio::runtime::Builder;
 use tokio::sync::oneshot;
+use turbowish_model::event::{EventClass, EventClasses};
 use turbowish_model::query::{Budget, Query, QueryError, Rows};
 use turbowish_model::snapshot::{Accounting, PauseRow, Process, Snapshot, TaskRow, TaskState};
 use turbowish_unsafe::waker::{BorrowedWaker, WakeTarget as Waked};
@@ -21,7 +22,7 @@ use crate::hot::call::call;
 use crate::hot::pause::{self, PauseFlag};
 use crate::hot::probe::Other;
 use crate::hot::proc::Proc;
-use crate::hot::{task, thread};
+use crate::hot::{switch, task, thread};
 use crate::monitor::{self, Monitor};
 use crate::server::{Config, NewPolls, News, Refused, Source};
 
@@ -217,6 +218,36 @@ fn without_wakers_of_ours_it_is_the_same() {
     let _wrapped = Wrapped;
     task::wrap(false);
     a_pause_holds_back_what_was_woken();
+}
+
+/// The classes of events change in one step: accounting is never off, so a pause goes on.
+#[test]
+fn a_task_stays_paused_while_what_is_recorded_changes() {
+    let _alone = alone();
+    let monitor = Armed::new();
+    let mut stage = Stage::new();
+    let id = monitor.pause(None);
+    let process = monitor.snapshot().process;
+    let calls = EventClasses::DEFAULT.with(EventClass::Calls);
+    for classes in [calls, EventClasses::DEFAULT] {
+        let before = switch::epoch();
+        monitor.0.record_events(classes);
+        assert!(switch::epoch().is_some() && switch::epoch() != before);
+        stage.poll();
+        assert_eq!(stage.polls.count(), 1, "the future is not polled");
+        assert_eq!(shown(&monitor.row()).2, held_back(None, true));
+        let now = monitor.snapshot().process;
+        let since = |process: &Process| (process.accounting, process.accounting_since_unix_ns);
+        assert_eq!(since(&now), since(&process));
+        // The same classes once more change nothing.
+        let epoch = switch::epoch();
+        monitor.0.record_events(classes);
+        assert_eq!(switch::epoch(), epoch);
+    }
+    assert_eq!(monitor.0.resume_task(id), Ok(()));
+    stage.poll();
+    assert_eq!(stage.polls.count(), 2);
+    assert_eq!(monitor.row().polls, 2);
 }
 
 #[test]

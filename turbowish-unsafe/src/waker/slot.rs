@@ -20,13 +20,14 @@ use std::ops::Deref;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::task::{RawWaker, RawWakerVTable, Waker};
 
+use self::vtables::VTABLE_BITS;
 pub use self::vtables::Vtables;
 use super::BorrowedWaker;
 use crate::sync::Ordering::{AcqRel, Acquire, Relaxed};
 use crate::sync::{AtomicPtr, AtomicU64, spin_loop, yield_now};
 
 /// What the wakers of a slot refer to. It observes them.
-pub trait SlotTarget: Sync + 'static {
+pub trait SlotTarget: Sized + Sync + 'static {
     /// A waker was created by a clone.
     fn cloned(&self);
     /// A waker was dropped, or used up by a wake.
@@ -40,8 +41,8 @@ pub trait SlotTarget: Sync + 'static {
     fn free(&'static self);
     /// Whether a thread that holds a lock of this process lets it go. Not in a child of `fork`.
     fn may_wait() -> bool;
-    /// The vtables of kept wakers; the same for all slots.
-    fn vtables() -> &'static Vtables;
+    /// The vtables of the slots' wakers and of kept ones; the same for all slots.
+    fn vtables() -> &'static Vtables<Self>;
 }
 
 /// One clone.
@@ -58,7 +59,7 @@ const OVER: u64 = 1 << 50;
 const CALLED: u64 = 1 << 51;
 /// The number of the kept waker's vtable is in the bits from here on. Changed under `LOCKED`.
 const VTABLE_AT: u32 = 52;
-const _: () = assert!(VTABLE_AT + Vtables::BITS <= u64::BITS);
+const _: () = assert!(VTABLE_AT + VTABLE_BITS <= u64::BITS);
 /// Clones, guests and flags.
 const STATE: u64 = (1 << VTABLE_AT) - 1;
 /// Both numbers.
@@ -163,7 +164,7 @@ impl<T: SlotTarget> Slot<T> {
     #[inline]
     #[must_use]
     pub fn lent(&'static self) -> BorrowedWaker<'static> {
-        let raw = RawWaker::new(std::ptr::from_ref(self).cast(), SlotWakers::<T>::TABLE);
+        let raw = RawWaker::new(std::ptr::from_ref(self).cast(), T::vtables().own());
         // SAFETY: the functions of `SlotWakers<T>` are thread-safe, since `Slot<T>` is `Sync`, and
         // are only given addresses of slots that live forever. This waker owns no count, and is
         // neither dropped nor handed out by value.
@@ -404,8 +405,8 @@ fn quietly(act: impl FnOnce()) {
 struct SlotWakers<T>(PhantomData<T>);
 
 impl<T: SlotTarget> SlotWakers<T> {
-    const TABLE: &'static RawWakerVTable =
-        &RawWakerVTable::new(Self::clone, Self::wake, Self::wake_by_ref, Self::drop);
+    const TABLE: RawWakerVTable =
+        RawWakerVTable::new(Self::clone, Self::wake, Self::wake_by_ref, Self::drop);
 
     /// # Safety
     /// `data` is the address of a `Slot<T>` that lives forever.
@@ -422,7 +423,7 @@ impl<T: SlotTarget> SlotWakers<T> {
         let slot = unsafe { Self::slot(data) };
         slot.target.cloned();
         slot.state.fetch_add(CLONE, AcqRel);
-        RawWaker::new(data, Self::TABLE)
+        RawWaker::new(data, T::vtables().own())
     }
 
     /// # Safety

@@ -513,12 +513,15 @@ impl PathCounters {
         PathReading(core::array::from_fn(|at| self.words[at].load(Relaxed)))
     }
 
-    /// The counts of one histogram. These are plain counts: a read between two stores of one event
-    /// is off by that event and no more.
-    pub(crate) fn counts(&self, shared: Shared) -> Option<Buckets> {
-        self.histograms[shared as usize]
-            .get()
-            .map(Histogram::counts)
+    /// Reads the counts of one histogram, in place of what was there. Returns whether there are
+    /// any. These are plain counts: a read between two stores of one event is off by that event and
+    /// no more.
+    pub(crate) fn counts(&self, shared: Shared, into: &mut Buckets) -> bool {
+        match self.histograms[shared as usize].get() {
+            Some(histogram) => histogram.read(into),
+            None => into.clear(),
+        }
+        !into.is_empty()
     }
 }
 

@@ -56,8 +56,13 @@ impl FirstValuesReading {
         words.find(|word| word >> OCTAVE_AT == octave as u64 + 1)
     }
 
-    pub(super) fn has(&self, octave: usize) -> bool {
-        self.word(octave).is_some()
+    /// The octaves of which there are values, each a bit.
+    pub(super) fn octaves(&self) -> u64 {
+        let used = self
+            .0
+            .iter()
+            .filter_map(|word| (word >> OCTAVE_AT).checked_sub(1));
+        used.fold(0, |bits, octave| bits | 1 << octave)
     }
 
     /// Adds the values of an octave to the counts of its buckets.

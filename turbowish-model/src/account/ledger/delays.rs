@@ -15,6 +15,7 @@ use core::sync::atomic::{AtomicU8, AtomicU32, AtomicU64};
 use once_cell::race::OnceBox;
 
 use super::Ledger;
+use super::frame::Frame;
 use crate::account::delays::{Culprit, DelayKey, DelayTable, Delays};
 use crate::account::histogram::add;
 use crate::account::paths::{PathId, PathKind};
@@ -177,6 +178,14 @@ impl Ledger {
         add(&self.time.busy, hold);
         let task = self.frames.at(0).key.load(Relaxed);
         self.past.polls.push(path, hold, end, task);
+    }
+
+    /// Same as [`Ledger::pass`], of a root that returned with its only poll.
+    #[inline(always)]
+    pub(super) fn pass_only(&self, frame: &Frame, hold: u64, end: u64) {
+        add(&self.time.busy, hold);
+        let (path, task) = (frame.path.load(Relaxed), frame.key.load(Relaxed));
+        self.past.polls.push_only(path, hold, end, task);
     }
 
     /// The last polls at the bottom of the stack.

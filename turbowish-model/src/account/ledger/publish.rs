@@ -5,7 +5,7 @@ use core::sync::atomic::Ordering::Relaxed;
 
 use super::Ledger;
 use super::frame::{REUSE_DOWN, REUSE_UNCHANGED};
-use crate::account::await_stack::AwaitFrame;
+use crate::account::await_stack::{AwaitFrame, AwaitStep};
 
 /// The await stack of a root poll.
 #[must_use]
@@ -17,7 +17,7 @@ pub struct TakenStack<'a> {
 impl TakenStack<'_> {
     /// Passes the calls to `each`, outermost first, and clears the stack.
     #[inline]
-    pub fn each(self, each: impl FnMut(AwaitFrame)) {
+    pub fn each(self, each: impl FnMut(AwaitStep)) {
         self.ledger.shown.await_stack.take(self.mark, each);
     }
 }

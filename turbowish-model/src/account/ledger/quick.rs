@@ -111,18 +111,21 @@ impl Ledger {
     }
 
     /// Starts the first poll of a task's root on a thread that polls nothing: a call that was
-    /// created right before it, outside of all calls. Returns whether it was started.
+    /// created right before it, outside of all calls. Returns whether it was started; then it is to
+    /// be given its [name](Ledger::name_root).
     #[inline]
     pub fn start_new_root(&self, call: &mut Call, proc: u32, now: impl FnOnce() -> u64) -> bool {
         let Some(frame) = self.frames.in_place(0).filter(|_| self.depth() == 0) else {
             return false;
         };
-        if !call.is_live(self.epoch) || !call.is_new(self.event(), 0) {
+        let event = self.event();
+        if !call.is_live(self.epoch) || !call.is_new(event, 0) {
             return false;
         }
         let path = Paths::root(proc);
         call.begin_root(path);
-        add(&self.time.events, 1);
+        self.time.events.store(event + 1, Relaxed);
+        frame.suspended.store(event + 1, Relaxed);
         self.begin_segment(0, false);
         self.shown.moved.store(1, Relaxed);
         self.reuse.store(REUSE_NONE, Relaxed);

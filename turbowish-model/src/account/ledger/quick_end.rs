@@ -20,6 +20,7 @@ use crate::account::counters::{
 };
 use crate::account::histogram::add;
 use crate::account::paths::{PathId, PathKey, PathKind};
+use crate::account::sync::AtomicU64;
 
 /// Flags that make a poll anything but quick to end.
 const SPECIAL: u32 = COUNTED_BEFORE | MARK | REPATHED | BRANCH;
@@ -37,6 +38,14 @@ struct Ending<'a> {
     hold: u64,
     nested: u64,
     buckets: PollBuckets<'a>,
+}
+
+/// The end, at `t`, of the only poll of a call in which nothing else happened.
+struct OnlyPoll<'a> {
+    row: &'a PathCounters,
+    bucket: &'a AtomicU64,
+    t: u64,
+    hold: u64,
 }
 
 impl Ending<'_> {
@@ -160,23 +169,6 @@ impl Ledger {
         row.add(Word::SpanHold, hold);
         ending.record(Word::SpanNested);
         self.pass(unit, hold, t);
-    }
-
-    /// Ends a poll of a task's root as pending.
-    ///
-    /// # Errors
-    /// If anything about it is special: nothing is written.
-    #[inline(always)]
-    pub fn suspend_root(
-        &self,
-        call: &mut Call,
-        depth: u32,
-        now: impl FnOnce() -> u64,
-    ) -> Result<(), Unwritten> {
-        match self.place_at(depth) & NEW {
-            0 => self.suspend_bottom(call, depth, now),
-            _ => self.suspend_new(call, depth, now),
-        }
     }
 
     /// Ends a poll as pending of the first call of a task that had something to do in it.
@@ -364,6 +356,50 @@ impl Ledger {
         Ok(())
     }
 
+    /// The end of a first poll with which the call returns, and since the start of which nothing
+    /// has happened: `level` says whether that is the poll of a root.
+    ///
+    /// # Errors
+    /// If anything about it is special.
+    #[inline(always)]
+    fn only_poll(
+        &self,
+        frame: &Frame,
+        level: u32,
+        now: impl FnOnce() -> u64,
+    ) -> Result<OnlyPoll<'_>, Unwritten> {
+        let place = frame.place.load(Relaxed);
+        let is_only = self.event() == frame.suspended.load(Relaxed);
+        if !is_only || place & (SPECIAL | NEW | ROOT) != level {
+            return Err(None);
+        }
+        let (start, path) = (frame.start.load(Relaxed), frame.path.load(Relaxed));
+        let row = self.ready_row(path).ok_or(None)?;
+        let t = now();
+        let hold = self.usual_hold(row, &ALONE, start, t);
+        let hold = hold.filter(|hold| *hold <= row.get(Word::OnlyLongest));
+        let hold = hold.ok_or(Some(t))?;
+        let bucket = row.bucket(Shared::Single, hold).ok_or(Some(t))?;
+        Ok(OnlyPoll {
+            row,
+            bucket,
+            t,
+            hold,
+        })
+    }
+
+    /// Writes such an end, after which `depth` polls are open.
+    #[inline(always)]
+    fn write_only(&self, call: &mut Call, only: &OnlyPoll<'_>, depth: u32) {
+        self.pass_event(only.t, depth);
+        only.row.add(Word::OnlyPolls, 1);
+        only.row.add(Word::OnlyHold, only.hold);
+        add(only.bucket, 1);
+        call.end();
+        self.reuse.store(REUSE_NONE, Relaxed);
+        self.shown.moved.store(1, Relaxed);
+    }
+
     /// Ends a first poll with which the call returns to the one that polls it, and since the start
     /// of which nothing has happened.
     ///
@@ -377,34 +413,34 @@ impl Ledger {
         now: impl FnOnce() -> u64,
     ) -> Result<(), Unwritten> {
         let frame = self.frames.in_place(depth).ok_or(None)?;
-        let place = frame.place.load(Relaxed);
-        if self.event() != frame.suspended.load(Relaxed) || place & (SPECIAL | NEW) != NEW {
-            return Err(None);
-        }
         let caller = self.frames.in_place(depth.wrapping_sub(1)).ok_or(None)?;
         let above = caller.place.load(Relaxed);
         if caller.unit.load(Relaxed) != 0 {
             return Err(None);
         }
-        let (start, path) = (frame.start.load(Relaxed), frame.path.load(Relaxed));
-        let row = self.ready_row(path).ok_or(None)?;
-        let t = now();
-        let hold = self.usual_hold(row, &ALONE, start, t);
-        let hold = hold.filter(|hold| *hold <= row.get(Word::OnlyLongest));
-        let hold = hold.ok_or(Some(t))?;
-        let bucket = row.bucket(Shared::Single, hold).ok_or(Some(t))?;
+        let only = self.only_poll(frame, NEW, now)?;
         let writing = self.sequence.write();
-        self.pass_event(t, depth);
-        row.add(Word::OnlyPolls, 1);
-        row.add(Word::OnlyHold, hold);
-        add(bucket, 1);
-        call.end();
-        add(&caller.nested, hold);
-        self.reuse.store(REUSE_NONE, Relaxed);
-        self.shown.moved.store(1, Relaxed);
+        self.write_only(call, &only, depth);
+        add(&caller.nested, only.hold);
         if above & DIRECT != 0 {
             caller.place.store(above & KEPT | ARRIVED, Relaxed);
         }
+        drop(writing);
+        Ok(())
+    }
+
+    /// Ends the first poll of a task's root, with which it returns, and since the start of which
+    /// nothing has happened. The poll is complete in the ring of the last ones.
+    ///
+    /// # Errors
+    /// If anything about it is special: nothing is written.
+    #[inline(always)]
+    pub fn return_root(&self, call: &mut Call, now: impl FnOnce() -> u64) -> Result<(), Unwritten> {
+        let frame = self.frames.in_place(0).ok_or(None)?;
+        let only = self.only_poll(frame, FIRST | ROOT, now)?;
+        let writing = self.sequence.write();
+        self.write_only(call, &only, 0);
+        self.pass_only(frame, only.hold, only.t);
         drop(writing);
         Ok(())
     }

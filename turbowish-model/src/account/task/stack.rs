@@ -7,8 +7,8 @@ use alloc::vec::Vec;
 use core::sync::atomic::Ordering::Relaxed;
 
 use super::{Alone, CellOwner, STACK_LIMIT, TaskCell};
-use crate::account::await_stack::AwaitFrame;
-use crate::account::paths::{PATH_IDS, PathId, PathKey, PathKind, Paths};
+use crate::account::await_stack::{AwaitFrame, AwaitStep};
+use crate::account::paths::{PATH_IDS, PathId, PathKey, Paths};
 
 /// Different times that a chain may have.
 pub(super) const TIMES: usize = 3;
@@ -21,6 +21,9 @@ const _: () = assert!(PATH_IDS <= 1 << PATH_BITS && PATH_BITS + 2 * LEVEL_BITS <
 const NEVER: u32 = (1 << LEVEL_BITS) - 1;
 /// Both levels of a chain whose frames all have the first time.
 const ONE_TIME: u32 = NEVER | NEVER << LEVEL_BITS;
+
+/// In place of a frame's level: that of none.
+const NEVER_NEXT: u32 = u32::MAX;
 
 /// An await stack as it is kept, or on its way there. Levels are counted from the first frame.
 #[derive(Clone, Copy, Debug)]
@@ -53,17 +56,14 @@ impl Stack {
 
     /// The frames of a chain, innermost first, with their distance from the root if that of the
     /// first frame is `base`.
-    fn frames<'a>(&'a self, table: &'a Paths, base: u32) -> impl Iterator<Item = AwaitFrame> + 'a {
+    fn frames<'a>(&'a self, table: &'a Paths, base: u32) -> impl Iterator<Item = AwaitStep> + 'a {
         let mut next = self.chain;
         let levels = (0..self.len.min(STACK_LIMIT)).rev();
         levels.map_while(move |level| {
             let key = (next != 0).then(|| table.key(next))?;
             next = key.parent();
-            Some(AwaitFrame {
-                level: base + level,
-                proc: key.proc(),
-                site: key.site() as u16,
-                direct: key.is(PathKind::DirectFrame),
+            Some(AwaitStep {
+                key: key.below(base + level),
                 since: self.times[self.nth(level)],
             })
         })
@@ -71,12 +71,8 @@ impl Stack {
 
     /// Adds the next frame to a chain, if the result is one that can be kept.
     #[inline(always)]
-    fn extend(&mut self, table: &Paths, step: AwaitFrame) -> bool {
-        let kind = match step.direct {
-            true => PathKind::DirectFrame,
-            false => PathKind::Frame,
-        };
-        let key = PathKey::new(self.chain, step.proc, step.site.into(), kind);
+    fn extend(&mut self, table: &Paths, step: AwaitStep) -> bool {
+        let key = step.key.below(self.chain);
         let Some(chain) = table.known(key).or_else(|| find(table, key)) else {
             return false;
         };
@@ -172,7 +168,7 @@ impl<O: CellOwner> TaskCell<O> {
     fn keep_each(&self, stack: &mut Stack, table: &Paths, base: u32) {
         let steps = &self.long().steps;
         for step in stack.frames(table, base) {
-            steps.at((step.level - base) as usize).store(step);
+            steps.at((step.level() - base) as usize).store(step);
         }
         stack.chain = 0;
     }
@@ -206,7 +202,8 @@ impl<O: CellOwner> TaskCell<O> {
     pub(super) fn stack(&self, table: &Paths, base: u32) -> (Vec<AwaitFrame>, bool) {
         let stack = self.published(table);
         if stack.chain != 0 {
-            let mut frames: Vec<AwaitFrame> = stack.frames(table, base).collect();
+            let frames = stack.frames(table, base).map(AwaitFrame::from);
+            let mut frames: Vec<_> = frames.collect();
             frames.reverse();
             return (frames, false);
         }
@@ -225,6 +222,8 @@ pub struct Publication<'a, O = Alone> {
     stack: Stack,
     /// Distance of the first frame from the root.
     base: u32,
+    /// Level of a frame that continues the chain; [`NEVER_NEXT`] if the frames are kept one by one.
+    next: u32,
     /// Maximum number of frames.
     limit: u32,
 }
@@ -236,47 +235,57 @@ impl<'a, O: CellOwner> Publication<'a, O> {
             table,
             stack: Stack::EMPTY,
             base: 0,
+            next: 0,
             limit,
         }
     }
 
     /// Adds the next frame.
     #[inline(always)]
-    pub fn push(&mut self, step: AwaitFrame) {
-        let len = self.stack.len;
-        if len == 0 && step.level != 0 {
-            return self.push_below(step);
+    pub fn push(&mut self, step: impl Into<AwaitStep>) {
+        let step = step.into();
+        let is_next = step.level() == self.next && self.stack.len < self.limit;
+        if is_next && self.stack.extend(self.table, step) {
+            self.next += 1;
+        } else {
+            self.push_other(step);
         }
-        let is_chain = self.stack.chain != 0 || len == 0;
-        let is_next = is_chain && step.level == self.base + len && len < self.limit;
-        if !(is_next && self.stack.extend(self.table, step)) {
-            self.push_apart(step);
+    }
+
+    /// Adds a frame that does not continue a chain, or not one that can be kept.
+    #[inline(never)]
+    fn push_other(&mut self, step: AwaitStep) {
+        match (self.stack.len, step.level()) {
+            (0, 1..) => self.push_below(step),
+            _ => self.push_apart(step),
         }
     }
 
     /// Adds the first frame, which is not the root.
-    #[inline(never)]
-    fn push_below(&mut self, step: AwaitFrame) {
+    fn push_below(&mut self, step: AwaitStep) {
         if self.limit == STACK_LIMIT {
             // The frames above it are published, one per level.
-            self.stack = self.cell.published_above(self.table, step.level);
+            self.stack = self.cell.published_above(self.table, step.level());
         } else {
-            self.base = step.level;
+            self.base = step.level();
         }
         let len = self.stack.len;
         let is_chain = (self.stack.chain != 0 || len == 0) && len < self.limit;
-        if !(is_chain && self.stack.extend(self.table, step)) {
+        if is_chain && self.stack.extend(self.table, step) {
+            self.next = step.level() + 1;
+        } else {
             self.push_apart(step);
         }
     }
 
     #[cold]
-    fn push_apart(&mut self, step: AwaitFrame) {
+    fn push_apart(&mut self, step: AwaitStep) {
         let len = self.stack.len;
         if self.limit < STACK_LIMIT && len >= self.limit {
             return;
         }
         self.cell.keep_each(&mut self.stack, self.table, self.base);
+        self.next = NEVER_NEXT;
         if len < STACK_LIMIT {
             self.cell.long().steps.at(len as usize).store(step);
         }

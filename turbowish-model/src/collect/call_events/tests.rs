@@ -2,10 +2,10 @@
 
 use alloc::vec::Vec;
 
-use super::{CallItem, CallRun, RecordedCalls};
+use super::{AsyncStacks, CallItem, CallRun, RecordedCalls};
 use crate::account::call::PollEnd;
-use crate::event::CallEvent;
 use crate::event::call_ring::CallRecord;
+use crate::event::{CallEvent, Event, EventKind};
 
 const CREATE: CallEvent = CallEvent::Create { proc: 0 };
 const START: CallEvent = CallEvent::PollStart {
@@ -268,4 +268,106 @@ const fn time(item: CallItem) -> u64 {
         | CallItem::GapEnd { t, .. }
         | CallItem::EpochEnd { t, .. } => t,
     }
+}
+
+/// The stack of a thread as numbers of calls, procs and await points.
+fn stack(stacks: &AsyncStacks, thread: u64) -> Vec<(u64, Option<u32>, u32)> {
+    let calls = stacks.polled(thread);
+    calls.map(|call| (call.id, call.proc, call.site)).collect()
+}
+
+/// Two calls of thread 1, one in the poll of the other, which drops a third.
+#[test]
+fn a_call_is_dropped_in_the_stack_of_its_thread() {
+    let create = |proc| CallEvent::Create { proc };
+    let start = |proc| CallEvent::PollStart {
+        proc: Some(proc),
+        root: false,
+    };
+    let arrive = |proc, site| CallEvent::Await {
+        proc,
+        site,
+        direct: true,
+    };
+    let mut calls = RecordedCalls::default();
+    calls.add(run(
+        1,
+        0,
+        &[
+            (1, 1, create(10)),
+            (2, 1, start(10)),
+            (3, 1, arrive(10, 4)),
+            (4, 2, start(20)),
+            // The body of another call runs in the poll of this one.
+            (5, 2, arrive(30, 9)),
+            (6, 2, arrive(20, 5)),
+            (7, 3, create(30)),
+            (8, 3, CallEvent::Drop),
+            (9, 2, PENDING),
+            (10, 1, CallEvent::PollEnd(PollEnd::Ready)),
+        ],
+    ));
+    calls.add(CallRun {
+        lost: 3,
+        ..run(2, None, &[(6, 4, start(40)), (12, 4, PENDING)])
+    });
+    let mut stacks = AsyncStacks::default();
+    let mut seen = Vec::new();
+    for item in calls {
+        if let CallItem::Event { event, .. } = item
+            && let Some((id, CallEvent::Drop)) = event.call()
+        {
+            let dropped = stacks.call(id).and_then(|call| call.proc);
+            seen.push((dropped, stack(&stacks, event.thread)));
+            assert_eq!(stack(&stacks, 2), [(4, Some(40), 0)]);
+            assert_eq!(stacks.all_polled().count(), 3);
+        }
+        stacks.item(&item);
+    }
+    let by = [(1, Some(10), 4), (2, Some(20), 5)].to_vec();
+    assert_eq!(seen, [(Some(30), by)]);
+    assert_eq!(stacks.all_polled().count(), 0);
+    // One that waits is known, those that are over are not.
+    let known = [1, 2, 3, 4].map(|id| stacks.call(id).is_some());
+    assert_eq!(known, [false, true, false, true]);
+}
+
+#[test]
+fn nothing_is_known_to_be_polled_after_a_gap_or_an_epoch() {
+    let mut stacks = AsyncStacks::default();
+    let start = |t, thread| CallItem::Event {
+        event: Event {
+            t,
+            thread,
+            kind: EventKind::Call { id: t, kind: START },
+        },
+        at: t,
+    };
+    for item in [start(1, 1), start(2, 2)] {
+        stacks.item(&item);
+    }
+    stacks.item(&CallItem::GapBegin { t: 3, thread: 1 });
+    assert_eq!((stack(&stacks, 1).len(), stack(&stacks, 2).len()), (0, 1));
+    stacks.item(&start(4, 1));
+    stacks.item(&CallItem::Event {
+        event: Event {
+            t: 4,
+            thread: 1,
+            kind: EventKind::Call { id: 4, kind: AWAIT },
+        },
+        at: 4,
+    });
+    let site = |stacks: &AsyncStacks| stacks.call(4).map(|call| call.site);
+    assert_eq!(site(&stacks), Some(1));
+    let lost = 7;
+    stacks.item(&CallItem::GapEnd {
+        t: 5,
+        thread: 1,
+        lost,
+    });
+    assert_eq!((stack(&stacks, 1).len(), stack(&stacks, 2).len()), (0, 1));
+    assert_eq!(site(&stacks), Some(0), "it may have moved");
+    stacks.item(&CallItem::EpochEnd { t: 6, epoch: 1 });
+    assert_eq!(stacks.all_polled().count(), 0);
+    assert_eq!(stacks.call(2), None);
 }

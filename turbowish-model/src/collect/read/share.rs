@@ -79,6 +79,8 @@ pub(super) struct Share<'a> {
     tick: u32,
     thread: u32,
     into: &'a mut Aggregate,
+    /// Counts that were read last, of two histograms.
+    counts: [Buckets; 2],
 }
 
 /// Polls of one level.
@@ -89,7 +91,7 @@ struct Polls {
 }
 
 impl<'a> Share<'a> {
-    pub(super) const fn new(
+    pub(super) fn new(
         paths: &'a Paths,
         (tick, thread): (u32, u32),
         into: &'a mut Aggregate,
@@ -99,6 +101,7 @@ impl<'a> Share<'a> {
             tick,
             thread,
             into,
+            counts: Default::default(),
         }
     }
 
@@ -274,11 +277,15 @@ impl<'a> Share<'a> {
     pub(super) fn histograms(&mut self, row: PathId, counters: &PathCounters) {
         use Population::{CallInclusive, CallRunning, CallWall, PollHold, PollRunning};
         let proc = self.paths.key(row).proc();
+        let [counts, _] = &mut self.counts;
         let mut add = |shared: Shared, populations: &[Population]| {
-            if let Some(counts) = counters.counts(shared) {
+            if counters.counts(shared, counts) {
                 let stats = self.into.proc(proc);
                 for &population in populations {
-                    stats.populations[population as usize].merge(&counts);
+                    stats.populations[population as usize].merge(counts);
+                }
+                if shared == Shared::Single {
+                    stats.single.merge(counts);
                 }
             }
         };
@@ -294,9 +301,6 @@ impl<'a> Share<'a> {
         add(Shared::CallInclusive, &[CallInclusive]);
         add(Shared::CallWall, &[CallWall]);
         add(Shared::CallWhole, &[CallInclusive, CallWall]);
-        if let Some(counts) = counters.counts(Shared::Single) {
-            self.into.proc(proc).single.merge(&counts);
-        }
         let idle = counters.get(Word::Idle);
         if idle > 0 {
             let stats = self.into.proc(proc);
@@ -309,40 +313,39 @@ impl<'a> Share<'a> {
     /// The histograms of the ended waits of a row: those of one level, and those of spans.
     fn wait_histograms(&mut self, row: PathId, counters: &PathCounters) {
         let (paths, into) = (self.paths, &mut *self.into);
+        let [counts, _] = &mut self.counts;
         let mut add = |level: Level, counts: &Buckets| {
             let site = into.proc(level.proc).site(level.site as usize);
             site.wait.merge(counts);
         };
-        if let Some(counts) = counters.counts(Shared::Wait) {
-            add(leaf(paths, row), &counts);
+        if counters.counts(Shared::Wait, counts) {
+            add(leaf(paths, row), counts);
         }
-        if let Some(counts) = counters.counts(Shared::SpanWait) {
-            levels(paths, row, |level| add(level, &counts));
+        if counters.counts(Shared::SpanWait, counts) {
+            levels(paths, row, |level| add(level, counts));
         }
     }
 
     /// The histograms of the spans of a row. No level but the innermost has exclusive time in them.
     fn spans(&mut self, row: PathId, counters: &PathCounters) {
-        let (leaf, nested) = (
-            counters.counts(Shared::Span),
-            counters.counts(Shared::SpanNested),
-        );
-        let all = |counts: &Option<Buckets>| counts.as_ref().map_or(0, Buckets::total);
-        let polls = all(&leaf) + all(&nested);
+        let [leaf, nested] = &mut self.counts;
+        counters.counts(Shared::Span, leaf);
+        counters.counts(Shared::SpanNested, nested);
+        let polls = leaf.total() + nested.total();
         if polls == 0 {
             return;
         }
         let (paths, into) = (self.paths, &mut *self.into);
         levels(paths, row, |level| {
             let stats = into.proc(level.proc);
-            for counts in [&leaf, &nested].into_iter().flatten() {
+            for counts in [&*leaf, nested] {
                 stats.populations[Population::PollHold as usize].merge(counts);
             }
             let running = &mut stats.populations[Population::PollRunning as usize];
-            match (level.is_innermost, &leaf) {
-                (true, Some(leaf)) => running.merge(leaf),
-                (true, None) => {}
-                (false, _) => running.add(0, polls),
+            if level.is_innermost {
+                running.merge(leaf);
+            } else {
+                running.add(0, polls);
             }
         });
     }

@@ -6,7 +6,7 @@
 use std::mem::ManuallyDrop;
 use std::task::Waker;
 
-use turbowish_model::account::call::PollEnd;
+use turbowish_model::account::call::{Call as Account, PollEnd};
 use turbowish_model::account::task::TaskMeta;
 use turbowish_model::event::CallEvent;
 
@@ -32,13 +32,15 @@ pub(super) fn open_branch<'a>(
     let own = || outer.unwrap_or_else(|| OuterPoll::of(thread));
     let owner = ledger.current_call().task;
     if let Some(known) = state.task.as_ref().map(CoveredTask::covered) {
-        if known.is_branch_of(owner) {
+        // What is awaited is no branch, though it was one in an earlier epoch: while its caller has
+        // nothing to do, it would be taken for a root.
+        if known.is_branch_of(owner) && !state.account.is_fused() {
             ledger.name_branch(known.id());
             known.begin_branch(thread.index);
             let begun = known.begin_waker(waker);
             return PollWaker::of(known, begun.fits, waker, own());
         }
-        // It was a task's root before, or belonged to another task.
+        // It was a task's root before, or a branch, or belonged to another task.
         leave_task(state);
     }
     if owner == 0 || !task::is_wrapped() || !ledger.is_branch() {
@@ -63,7 +65,7 @@ pub(super) fn open_branch<'a>(
 #[inline]
 pub(super) fn reopen_branch<'a>(
     thread: &ThreadLedger,
-    (state, branch): (&mut CallState, Covered),
+    (account, branch): (&mut Account, Covered),
     proc: &'static Proc,
     waker: &'a Waker,
     given: &mut PollWaker<'a>,
@@ -71,7 +73,7 @@ pub(super) fn reopen_branch<'a>(
     let (ledger, depth) = (&thread.ledger, thread.ledger.depth());
     let is_own = !is_suspect(thread, waker) && branch.is_branch_of(ledger.current_task());
     let names = (proc.known()?, branch.id());
-    if !is_own || !ledger.start_branch(&mut state.account, depth, names, clock::ticks) {
+    if !is_own || !ledger.start_branch(account, depth, names, clock::ticks) {
         return None;
     }
     events::call(|| CallEvent::PollStart {
@@ -85,26 +87,23 @@ pub(super) fn reopen_branch<'a>(
     Some(depth)
 }
 
-/// Closes the poll of a branch that waits where it has waited before, if nothing about it is
-/// special. Returns whether it did.
+/// Closes the poll of a branch that was opened by [`reopen_branch`] and waits where it has waited
+/// before, if nothing about it is special. Returns whether it did.
 #[inline]
 pub(super) fn suspend_branch(
     thread: &ThreadLedger,
     state: &mut CallState,
     depth: u32,
-    given: &PollWaker<'_>,
+    outer: OuterPoll,
 ) -> bool {
     let ledger = &thread.ledger;
-    let (Some(outer), true) = (given.outer(), given.is_ours()) else {
-        return false;
-    };
-    if outer.is_task() || !ledger.suspend_branch(&mut state.account, depth, clock::ticks) {
+    if !ledger.suspend_branch(&mut state.account, depth, clock::ticks) {
         return false;
     }
     thread::this().settle(false);
     events::call(|| CallEvent::PollEnd(PollEnd::Pending));
     outer.go_on(thread);
-    close_branch(thread, state, depth, given.first());
+    close_branch(thread, state, depth, None);
     true
 }
 

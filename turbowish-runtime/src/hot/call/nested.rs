@@ -82,7 +82,7 @@ impl OuterPoll {
 }
 
 /// Records the waker that a poll is given.
-#[inline(never)]
+#[inline(always)]
 pub(super) fn record_waker(thread: &ThreadLedger, given: &PollWaker<'_>, waker: &Waker) {
     let lent = given.lent(waker).waker().data().addr();
     thread.lent.store(lent, Ordering::Relaxed);

@@ -7,6 +7,8 @@ use turbowish_model::account::call::{Call as Account, PollEnd};
 use turbowish_model::account::ledger::{Ledger, Unwritten};
 use turbowish_model::event::CallEvent;
 
+use super::again::{return_root_again, suspend_branch_again, suspend_root};
+use super::first::{return_root, suspend_first};
 use super::{CLOSED, CallState, OpenPoll, end_any, straight};
 use crate::hot::proc::Proc;
 use crate::hot::thread::{ThisThread, ThreadLedger};
@@ -23,6 +25,12 @@ pub(super) enum PollShape {
     New,
     /// As the poll of the first call of a task that has something to do.
     Bottom,
+    /// As the first poll of a task's root.
+    FirstRoot,
+    /// As a later poll of a task's root.
+    Root,
+    /// As a later poll of a branch.
+    Branch,
 }
 
 /// Opens the frame of a call in the two most frequent cases; `None` in all others.
@@ -70,6 +78,11 @@ pub(super) extern "C" fn end(here: ThisThread, open: &mut OpenPoll<'_>, end: Pol
         (PollShape::New, PollEnd::Pending) => suspend_new(here, open),
         (PollShape::Bottom, PollEnd::Ready) => return_bottom(here, open),
         (PollShape::Bottom, PollEnd::Pending) => suspend_bottom(here, open),
+        (PollShape::FirstRoot, PollEnd::Ready) => return_root(here, open),
+        (PollShape::FirstRoot, PollEnd::Pending) => suspend_first(here, open),
+        (PollShape::Root, PollEnd::Ready) => return_root_again(here, open),
+        (PollShape::Root, PollEnd::Pending) => suspend_root(here, open),
+        (PollShape::Branch, PollEnd::Pending) => suspend_branch_again(here, open),
         _ => end_any(open, end, None),
     }
 }

@@ -1,12 +1,13 @@
 //! Start and end of a task's poll: the waker it is given, its row, and its await point afterwards.
 
 use std::mem::ManuallyDrop;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::Waker;
 
 use turbowish_model::account::call::PollEnd;
-use turbowish_model::account::ledger::{Charge, Ledger};
-use turbowish_model::account::poll_ring::Wakeup;
+use turbowish_model::account::ledger::{Charge, Ledger, PollSpan};
+use turbowish_model::account::poll_ring::{PollOutcome, Wakeup};
 use turbowish_model::account::task::{TaskMeta, WakeCause};
 use turbowish_model::event::TaskEvent;
 use turbowish_unsafe::waker::BorrowedWaker;
@@ -14,6 +15,7 @@ use turbowish_unsafe::waker::BorrowedWaker;
 use super::CallState;
 use super::nested::OuterPoll;
 use crate::features;
+use crate::hot::origin::TaskOrigin;
 use crate::hot::proc::Proc;
 use crate::hot::task::{self, Covered, CoveredTask, FirstPoll, TaskSlot};
 use crate::hot::thread::ThreadLedger;
@@ -59,7 +61,7 @@ impl<'a> PollWaker<'a> {
 
     /// The task or branch, if it was one before this poll.
     #[inline]
-    fn covered(&self) -> Option<Covered> {
+    pub(super) fn covered(&self) -> Option<Covered> {
         match self {
             Self::Task(_, _, task) => Some(*task),
             Self::Again(late, _) => Some(Covered::of(late)),
@@ -78,6 +80,14 @@ impl<'a> PollWaker<'a> {
     /// Whether the waker is one of TurboWish's.
     pub(super) const fn is_ours(&self) -> bool {
         matches!(self, Self::Task(..) | Self::Late(..) | Self::Again(..))
+    }
+
+    /// Ends the slot's waker, if the poll was given that.
+    #[inline(always)]
+    pub(super) fn end_task(&self) {
+        if let Self::Task(_, outer, task) = self {
+            task.end_waker(outer);
+        }
     }
 
     /// Releases the waker after the poll.
@@ -132,8 +142,8 @@ pub(super) fn open_root<'a>(
 }
 
 /// Opens the poll of a root whose task has a row.
-#[inline(never)]
-fn open_again<'a>(
+#[inline(always)]
+pub(super) fn open_again<'a>(
     thread: &ThreadLedger,
     task: Covered,
     proc: &'static Proc,
@@ -176,15 +186,8 @@ fn open_new<'a>(
         return;
     }
     ledger.show_all();
-    // Taken here, so that no other root can take it.
-    let origin = origin::origin();
-    let Some(meta) = task::meta(proc, bytes, ledger.latest()) else {
-        return;
-    };
-    ledger.name_root(meta.id);
-    let poller = (ledger.epoch(), thread.index);
-    let first = FirstPoll::new(waker, meta, origin, 0, poller);
-    begin_life(thread, state, proc, &first, wrapped);
+    let Some(id) = proc.id() else { return };
+    let first = begin_life(thread, state, (proc, id), bytes, waker, wrapped);
     if wrapped {
         *given = PollWaker::Late(ManuallyDrop::new(first), outer);
     }
@@ -197,33 +200,49 @@ fn ready(thread: &ThreadLedger, proc: &'static Proc, latency: u64) {
     }
 }
 
-/// Begins the first poll of a task.
-fn begin_life(
+/// Begins the first poll of a task: `id` is that of its root's proc. Returns the waker for it,
+/// which the poll is given if it is `wrapped`.
+#[inline(always)]
+pub(super) fn begin_life<'a>(
     thread: &ThreadLedger,
     state: &mut CallState,
-    proc: &'static Proc,
-    first: &FirstPoll<'_>,
+    (proc, id): (&'static Proc, u32),
+    bytes: usize,
+    waker: &'a Waker,
     wrapped: bool,
-) {
+) -> FirstPoll<'a> {
     let ledger = &thread.ledger;
-    events::task(first.meta.id, || TaskEvent::Begin { root: 0 });
+    // Taken here, so that no other root can take it.
+    let origin = origin::origin();
+    let meta = task::meta(proc, id, bytes, ledger.latest());
+    ledger.name_root(meta.id);
+    let poller = (ledger.epoch(), thread.index);
+    let first = FirstPoll::new(waker, meta, origin, 0, poller);
+    events::task(meta.id, || TaskEvent::Begin { root: 0 });
     // The thread shows one first poll at a time: a nested root is shown when it is over.
     let is_nested = ledger.depth() > 1;
     if !is_nested {
-        thread.first_poll.begin(&first.meta);
+        thread.first_poll.begin(&meta);
     } else if !wrapped {
-        enter(thread, state, first.meta, Some(first));
+        enter(thread, state, meta, Some(&first));
     }
     if let (true, Some(origin)) = (wrapped, &first.origin) {
-        ready(thread, proc, ledger.latest().saturating_sub(origin.at));
-        if !is_nested {
-            thread.tell(Some(origin.clone()));
-        }
+        told(thread, proc, origin, is_nested);
+    }
+    first
+}
+
+/// Begins the first poll of a task that has an origin.
+fn told(thread: &ThreadLedger, proc: &'static Proc, origin: &Arc<TaskOrigin>, is_nested: bool) {
+    let latest = thread.ledger.latest();
+    ready(thread, proc, latest.saturating_sub(origin.at));
+    if !is_nested {
+        thread.tell(Some(origin.clone()));
     }
 }
 
 /// Gives the task a row, if there is room.
-fn enter(
+pub(super) fn enter(
     thread: &ThreadLedger,
     state: &mut CallState,
     meta: TaskMeta,
@@ -238,6 +257,8 @@ fn enter(
 /// End of a poll.
 pub(super) struct Closing<'a> {
     pub(super) end: PollEnd,
+    /// The time of the end, if the clock was read.
+    pub(super) read: Option<u64>,
     /// The waker that the poll was given.
     pub(super) given: &'a PollWaker<'a>,
 }
@@ -278,33 +299,45 @@ pub(super) fn close_root(
     let known = closing.given.covered();
     let known = known.or_else(|| state.task.as_ref().map(CoveredTask::covered));
     if let (true, Some(task)) = (pending, known) {
-        let ended = task.end(t, charge.hold, charge.inclusive);
-        match ledger.take_await_stack() {
-            Some(taken) => ended.publish(task::chains(), |stack| {
-                taken.each(|step| stack.push(step));
-            }),
-            None => ended.unmoved(),
-        }
+        publish(ledger, task, [t, charge.hold, charge.inclusive]);
     }
     if features::SERVER && depth == 0 {
-        record(ledger, known, t.saturating_sub(charge.hold), closing);
+        let start = t.saturating_sub(charge.hold);
+        let (chain, wakeup) = match known {
+            Some(task) if pending => (task.chain(), task.cause()),
+            Some(task) => (0, task.cause()),
+            None => (0, spawned(closing.given.first(), start)),
+        };
+        let polls = ledger.last_polls();
+        polls.complete(chain, closing.end.into(), wakeup);
     }
 }
 
-/// Completes the record of the poll that began at `start` and has just ended.
+/// Closes a poll of the root of a task with a row, which waits: `span` is that poll.
 #[inline(always)]
-fn record(ledger: &Ledger, known: Option<Covered>, start: u64, closing: &Closing<'_>) {
-    let (chain, wakeup) = match known {
-        Some(task) if closing.end == PollEnd::Pending => (task.chain(), task.cause()),
-        Some(task) => (0, task.cause()),
-        None => (0, spawned(closing.given.first(), start)),
-    };
-    let polls = ledger.last_polls();
-    polls.complete(chain, closing.end.into(), wakeup);
+pub(super) fn close_task(ledger: &Ledger, task: Covered, span: &PollSpan) {
+    publish(ledger, task, [span.end, span.hold, span.inclusive]);
+    if features::SERVER {
+        let polls = ledger.last_polls();
+        polls.complete(task.chain(), PollOutcome::Pending, task.cause());
+    }
+}
+
+/// Publishes the end, the duration and the running time of the last poll of a task that waits, and
+/// its await stack.
+#[inline(always)]
+fn publish(ledger: &Ledger, task: Covered, [end, hold, running]: [u64; 3]) {
+    let ended = task.end(end, hold, running);
+    match ledger.take_await_stack() {
+        Some(taken) => ended.publish(task::chains(), |stack| {
+            taken.each(|step| stack.push(step));
+        }),
+        None => ended.unmoved(),
+    }
 }
 
 /// What had made a task ready for its first poll, with which it ended.
-fn spawned(first: Option<&FirstPoll<'_>>, start: u64) -> Option<Wakeup> {
+pub(super) fn spawned(first: Option<&FirstPoll<'_>>, start: u64) -> Option<Wakeup> {
     let spawned = first?.origin.as_ref()?.readied();
     Some(Wakeup {
         latency: start.saturating_sub(spawned.since),

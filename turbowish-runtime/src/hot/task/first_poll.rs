@@ -64,7 +64,8 @@ impl<'w> FirstPoll<'w> {
     }
 
     /// The slot, if its waker was cloned.
-    pub(super) fn made(&self) -> Option<&'static TaskSlot> {
+    #[inline]
+    pub(in crate::hot) fn made(&self) -> Option<&'static TaskSlot> {
         match self.slot.load(Ordering::Acquire) {
             0 | NO_ROOM => None,
             index => Some(registry::at(index - 1)),

@@ -20,8 +20,8 @@ use crate::hot::{clock, dropped, events, pause};
 pub(super) struct Tasks {
     /// Of tasks and of branches.
     slots: Slots<Place>,
-    /// Those of the executors' wakers.
-    vtables: Vtables,
+    /// Those of the slots' wakers, and of the executors'.
+    vtables: Vtables<TaskEntry>,
     /// Chains of pending calls. Apart from the paths of calls, whose counters lie next to each
     /// other.
     chains: Paths,
@@ -181,9 +181,9 @@ pub(crate) fn chains() -> &'static Paths {
     &TASKS.chains
 }
 
-/// The vtables of the executors' wakers that slots keep.
+/// The vtables of the slots' wakers, and of the executors' that they keep.
 #[inline]
-pub(super) fn vtables() -> &'static Vtables {
+pub(super) fn vtables() -> &'static Vtables<TaskEntry> {
     &TASKS.vtables
 }
 

@@ -78,7 +78,7 @@ impl LogReader {
         let (mut records, fill) = self.position.read(&self.log.log.ring);
         let place = times.place(self.log.epoch, records.first()?.at);
         for record in &mut records {
-            record.at = times.clock.unix_ns(record.at);
+            record.at = times.unix_ns(record.at, &place);
         }
         let at_unix_ns = records[0].at;
         let lost = std::mem::take(&mut self.position.lost);
@@ -114,6 +114,14 @@ impl Times {
             steady_ns: steady.wrapping_sub(clock).cast_signed(),
             ..CallPlace::default()
         }
+    }
+
+    /// An instant, in nanoseconds since 1970 by the clock of this look. Taken from the one of all
+    /// looks, so that events that share a reading, and are read in two looks, are at one instant
+    /// of that: two conversions may be a nanosecond apart.
+    fn unix_ns(self, ticks: u64, place: &CallPlace) -> u64 {
+        let steady = self.steady.unix_ns(ticks);
+        steady.wrapping_add_signed(place.steady_ns.wrapping_neg())
     }
 
     /// The chunk that tells the end of an epoch, after the last event of a thread.

@@ -201,7 +201,8 @@ impl ThreadReader {
             let lost = std::mem::take(&mut self.lost);
             tell_lost(self.polls.index, at_unix_ns, lost, heard.as_deref_mut());
             let first = read.next - records.len() as u64;
-            let mut encoder = PollEncoder::begin(at_unix_ns, self.polls.index, first, lost);
+            let mut encoder = PollEncoder::begin(at_unix_ns, self.polls.index, first, lost)
+                .with_room(records.len());
             for record in &*records {
                 let poll = clock.event(record);
                 encoder.push(&poll);

@@ -68,8 +68,8 @@ impl SlotTarget for Seen {
     fn may_wait() -> bool {
         true
     }
-    fn vtables() -> &'static Vtables {
-        static ALL: Vtables = Vtables::new();
+    fn vtables() -> &'static Vtables<Self> {
+        static ALL: Vtables<Seen> = Vtables::new();
         &ALL
     }
 }
@@ -229,7 +229,7 @@ fn a_waker_is_replaced_unless_it_is_being_woken() {
 
 /// A target in a process with more vtables than are kept.
 #[cfg(not(loom))]
-struct Crowded;
+pub(super) struct Crowded;
 
 #[cfg(not(loom))]
 impl SlotTarget for Crowded {
@@ -243,15 +243,15 @@ impl SlotTarget for Crowded {
     fn may_wait() -> bool {
         true
     }
-    fn vtables() -> &'static Vtables {
-        static ALL: OnceLock<Vtables> = OnceLock::new();
+    fn vtables() -> &'static Vtables<Self> {
+        static ALL: OnceLock<Vtables<Crowded>> = OnceLock::new();
         ALL.get_or_init(|| {
             fn nothing(_: *const ()) {}
             let unused = || {
                 let clone = |_: *const ()| unreachable!("never called");
                 RawWakerVTable::new(clone, nothing, nothing, nothing)
             };
-            let (all, many) = (Vtables::new(), 1 << Vtables::BITS);
+            let (all, many) = (Vtables::new(), 1 << super::VTABLE_BITS);
             let many: &'static [RawWakerVTable] = Vec::leak((0..many).map(|_| unused()).collect());
             assert!(many.iter().all(|one| all.number(one).is_some()));
             all
