@@ -379,11 +379,25 @@ fn recordings_are_written_and_looked_at() {
         }
         written
     });
-    terminal.press(&["2", "Enter"]);
-    terminal.until("a record", |screen| depth(screen) == 1);
+    // A task that is polled again and again: the end of its history stays in sight.
+    terminal.press(&["2", "/"]);
+    terminal.tmux(&["send-keys", "-l", "expiry::run"]);
+    terminal.press(&["Enter"]);
+    terminal.until("one task", |screen| {
+        screen.contains("[2 Tasks 1 of ") && screen.contains(" expiry::run")
+    });
+    terminal.press(&["Enter"]);
+    terminal.until("its record", |screen| depth(screen) == 1);
     terminal.press(&["End"]);
-    terminal.until("its history", |screen| {
-        screen.contains("newest last") && screen.contains(" poll ")
+    let last_poll = |screen: &str| {
+        let at_end = screen.contains(" above (PgUp)");
+        let line = screen.lines().rfind(|line| line.contains(" poll "))?;
+        at_end.then(|| line.to_owned())
+    };
+    let screen = terminal.until("its history", |screen| last_poll(screen).is_some());
+    let first = last_poll(&screen);
+    terminal.until("a newer poll", |screen| {
+        last_poll(screen).is_some_and(|line| Some(line) != first)
     });
     terminal.press(&["R"]);
     terminal.until("a recording", contains("  REC "));

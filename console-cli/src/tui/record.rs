@@ -24,6 +24,9 @@ pub(crate) const BESIDE: u32 = 1_000;
 /// How the last line of the record of an alert begins: it is about keys, and is not copied.
 pub(crate) const PAST_HINT: &str = " PAST  ";
 
+/// The end of a record, which stays in sight as lines are added.
+pub(crate) const END: usize = usize::MAX;
+
 /// A record that is open, or was.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Record {
@@ -37,7 +40,7 @@ pub(crate) struct Record {
     pub(crate) absent: Option<Absent>,
     /// Index of the selected link.
     pub(crate) link: usize,
-    /// Number of lines scrolled out of sight at the top.
+    /// Number of lines scrolled out of sight at the top; [`END`] if the last line is to be seen.
     pub(crate) scroll: usize,
     /// Source lines and the excerpt that they belong to; `None` until the loop has read them.
     pub(crate) source: Option<(Excerpt, Vec<String>)>,

@@ -76,6 +76,26 @@ fn screens() {
     }
 }
 
+/// The end of a record stays in sight as its history grows; a line further up stays where it is.
+#[test]
+fn the_end_is_followed() {
+    let shows_newest = |state: &State| screen(state).contains(" poll  10.0us");
+    let first_line = |state: &State| screen(state).lines().nth(3).map(str::to_owned);
+    let mut state = opened(SMALL, TASK, 3 * SECOND);
+    press(&mut state, "End");
+    answer(&mut state, 0, 5_000);
+    assert!(!shows_newest(&state), "{}", screen(&state));
+    let before = first_line(&state);
+    answer(&mut state, 0, SECOND);
+    assert!(shows_newest(&state), "{}", screen(&state));
+    assert_ne!(first_line(&state), before);
+    press(&mut state, "PgUp");
+    let above = first_line(&state);
+    answer(&mut state, 0, 5_000);
+    answer(&mut state, 0, SECOND);
+    assert_eq!(first_line(&state), above);
+}
+
 /// A task of which nothing can have happened since its last poll is looked for before that, once.
 #[test]
 fn what_is_asked_for_is_what_can_be_there() {

@@ -254,7 +254,7 @@ fn walk(state: &mut State, action: Action) {
         return;
     };
     let to = |at: usize, by: isize, last: usize| at.saturating_add_signed(by).min(last);
-    let scrolled = |open: &Record, by| to(open.scroll, by, last);
+    let scrolled = |open: &Record, by| to(open.scroll.min(last), by, last);
     match (action, stride(action, height)) {
         (Action::Down | Action::Up, Some(Stride::By(by))) if !links.is_empty() => {
             let at = open.link.min(links.len() - 1);
@@ -271,7 +271,7 @@ fn walk(state: &mut State, action: Action) {
         (_, Some(Stride::By(by))) => open.scroll = scrolled(open, by),
         (_, Some(Stride::First)) => (open.scroll, open.link) = (0, 0),
         (_, Some(Stride::Last)) => {
-            (open.scroll, open.link) = (last, links.len().saturating_sub(1));
+            (open.scroll, open.link) = (record::END, links.len().saturating_sub(1));
         }
         (_, None) => {}
     }
