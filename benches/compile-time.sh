@@ -34,6 +34,9 @@ version=${3:-0.4.1}
 
 home=$PWD/target/bench/compile-time/$crate-$version
 variants=(plain declared fn blocks)
+# All of them: a part of the workspace has other features, and would be built anew.
+cargo build --quiet --workspace --bins --examples
+turbowish=$(cd "${CARGO_TARGET_DIR:-target}" && pwd)/debug/turbowish
 export CARGO_INCREMENTAL=0 CARGO_TARGET_DIR=$home/target
 config=$home/registry.toml
 
@@ -92,13 +95,11 @@ forget() {
 }
 
 prepare() {
-    local source turbowish variant
+    local source variant
     mkdir -p "$home"
     : >"$config"
     source=$(fetch)
     publish
-    env -u CARGO_TARGET_DIR -u CARGO_INCREMENTAL cargo build --quiet -p turbowish-cli
-    turbowish=$PWD/target/debug/turbowish
     for variant in "${variants[@]}"; do
         rm -rf "${home:?}/$variant"
         cp -R "$source" "$home/$variant"

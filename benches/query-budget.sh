@@ -30,8 +30,13 @@ fi
 tasks=${1:-100000}
 [[ $tasks =~ ^[1-9][0-9]*$ ]] || { usage >&2; exit 2; }
 
-"${build[@]}" --features server,tokio --example crowd
-"${build[@]}" -p turbowish-cli
+if [[ $profile == debug ]]; then
+    # All of them: a part of the workspace has other features, and would be built anew.
+    "${build[@]}" --workspace --bins --examples
+else
+    "${build[@]}" --features server,tokio --example crowd
+    "${build[@]}" -p turbowish-cli
+fi
 bin=${CARGO_TARGET_DIR:-target}/$profile
 work=$(mktemp -d)
 export TURBOWISH_RUNTIME_DIR=$work/sockets TURBOWISH_NO_STATE=1

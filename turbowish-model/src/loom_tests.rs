@@ -21,6 +21,7 @@ use crate::account::poll_ring::{PollOutcome, PollRing};
 use crate::account::seqlock::SeqLock;
 use crate::account::sync::AtomicU64;
 use crate::account::task::{TaskCell, TaskMeta};
+use crate::collect::read::ReadRoom;
 
 use core::sync::atomic::Ordering::Relaxed;
 
@@ -317,7 +318,7 @@ const KEY: ProcKey = ProcKey {
 /// Checks the invariants of any reading of a ledger.
 fn check(ledger: &Ledger) {
     let mut stats = Aggregate::default();
-    let mut reading = ledger.read(&mut stats, &mut || ());
+    let mut reading = ledger.read((&mut stats, &mut ReadRoom::default()), &mut || ());
     assert!(reading.latest <= 40);
     reading.charge(40, &mut stats);
     stats.close_open_at(40);

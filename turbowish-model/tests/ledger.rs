@@ -9,6 +9,7 @@ use turbowish_model::account::ledger::{Ledger, Start};
 use turbowish_model::account::paths::{PATH_LIMIT, Paths};
 use turbowish_model::account::task::{TaskCell, TaskMeta};
 use turbowish_model::collect::history::{History, Totals};
+use turbowish_model::collect::read::ReadRoom;
 
 /// A clock's reading long after the machine was started.
 const BOOT: u64 = 5_000_000_000_000_000;
@@ -56,11 +57,19 @@ fn drop_call(ledger: &Ledger, known: &mut Known, t: u64) {
 }
 
 fn collect(ledgers: &[&Ledger], now: u64) -> Aggregate {
-    let mut aggregate = Aggregate::default();
-    for ledger in ledgers {
-        ledger.collect(now, &mut aggregate, &mut || ());
-    }
-    aggregate.close_open_at(now);
+    let mut room = ReadRoom::default();
+    let mut read = |mut aggregate: Aggregate| {
+        for ledger in ledgers {
+            let mut reading = ledger.read((&mut aggregate, &mut room), &mut || ());
+            reading.charge(now, &mut aggregate);
+        }
+        aggregate.close_open_at(now);
+        aggregate
+    };
+    let aggregate = read(Aggregate::default());
+    let mut used = aggregate.clone();
+    used.clear();
+    assert_eq!(read(used), aggregate, "in memory that was used before");
     aggregate
 }
 

@@ -248,7 +248,10 @@ impl Monitor {
         }
         let (totals, threads) = state.gather.read(clock::ticks);
         let totals = Arc::new(totals);
-        state.history.tick(totals.clone());
+        let before = state.history.tick(totals.clone());
+        if let Ok(before) = Arc::try_unwrap(before) {
+            state.gather.reuse(before);
+        }
         state.follow_slow_calls();
         state.gather.next_tick();
         state.losses.look(lost(&totals).total(), totals.at);

@@ -84,6 +84,15 @@ impl Aggregate {
         &mut self.procs[at]
     }
 
+    /// Sets all to nothing, and keeps the memory: the same procs are read again and again.
+    pub fn clear(&mut self) {
+        self.procs.iter_mut().for_each(ProcStats::clear);
+        *self = Self {
+            procs: core::mem::take(&mut self.procs),
+            ..Self::default()
+        };
+    }
+
     /// Adds another aggregate. Both must be raw, or both closed.
     pub fn merge(&mut self, other: &Self) {
         for (id, proc) in other.procs.iter().enumerate() {

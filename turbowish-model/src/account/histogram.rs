@@ -222,7 +222,7 @@ impl Buckets {
     pub fn merge(&mut self, other: &Self) {
         if self.0.is_empty() {
             // Most often it is the first one.
-            self.0 = other.0.clone();
+            self.0.extend_from_slice(&other.0);
             return;
         }
         let mut added = 0;

@@ -1,8 +1,9 @@
 //! History of the last minute of a process: the growth per tick, so that any window is a sum of
 //! whole ticks.
 //!
-//! Ticks of the last ten seconds are kept one by one, older ones in groups of four. Procs without
-//! activity take no space. Totals since the start are exact and never expire.
+//! Ticks of the last ten seconds are kept one by one, and all ticks in groups of four: a window
+//! adds up few groups, and the ticks at its two ends. Procs without activity take no space. Totals
+//! since the start are exact and never expire.
 
 mod trend;
 
@@ -16,8 +17,8 @@ use crate::ordered::Map;
 
 /// Number of fine ticks kept before they are merged.
 const FINE: usize = 40;
-/// Number of coarse ticks kept; at 250 ms per tick this is slightly more than a minute.
-const COARSE: usize = 54;
+/// Number of groups kept; at 250 ms per tick this is slightly more than a minute.
+const GROUPS: usize = 54 + FINE / JOIN;
 const JOIN: usize = 4;
 
 /// Closed totals of the process at one instant.
@@ -44,9 +45,10 @@ struct Stretch {
 pub struct History {
     start: u64,
     last: Arc<Totals>,
-    /// Oldest first. A stretch ends where the next one begins.
-    coarse: VecDeque<Stretch>,
+    /// The latest ticks, oldest first. A stretch ends where the next one begins.
     fine: VecDeque<Stretch>,
+    /// All ticks in groups of [`JOIN`]; the last ones may still be in `fine`, whole groups of it.
+    groups: VecDeque<Stretch>,
 }
 
 /// Totals of one window.
@@ -82,29 +84,27 @@ impl History {
     pub fn resume(&mut self, totals: Totals) {
         self.start += totals.at.saturating_sub(self.last.at);
         self.last = Arc::new(totals);
-        self.coarse.clear();
+        self.groups.clear();
         self.fine.clear();
     }
 
-    /// Adds the totals at the end of a tick.
-    pub fn tick(&mut self, totals: impl Into<Arc<Totals>>) {
+    /// Adds the totals at the end of a tick. Returns those of the tick before.
+    pub fn tick(&mut self, totals: impl Into<Arc<Totals>>) -> Arc<Totals> {
         let totals = totals.into();
         let stretch = self.stretch(&totals);
         self.fine.push_back(stretch);
-        self.last = totals;
+        let before = core::mem::replace(&mut self.last, totals);
+        if self.fine.len().is_multiple_of(JOIN) {
+            let latest = self.fine.range(self.fine.len() - JOIN..);
+            self.groups.push_back(Stretch::joined(latest));
+        }
         if self.fine.len() >= FINE + JOIN {
-            let mut joined = Stretch::default();
-            for (nth, stretch) in self.fine.drain(..JOIN).enumerate() {
-                if nth == 0 {
-                    joined.begin = stretch.begin;
-                }
-                joined.append(&stretch);
-            }
-            self.coarse.push_back(joined);
+            self.fine.drain(..JOIN);
         }
-        if self.coarse.len() > COARSE {
-            self.coarse.pop_front();
+        if self.groups.len() > GROUPS {
+            self.groups.pop_front();
         }
+        before
     }
 
     /// Growth within the last tick.
@@ -146,8 +146,26 @@ impl History {
         window
     }
 
+    /// The groups of ticks that are no longer kept one by one, and these ticks.
     fn stretches(&self) -> impl DoubleEndedIterator<Item = &Stretch> {
-        self.coarse.iter().chain(&self.fine)
+        let coarse = self.groups.len() - self.fine.len() / JOIN;
+        self.groups.range(..coarse).chain(&self.fine)
+    }
+
+    /// The fewest stretches that make up the time since `begin`, the latest first.
+    fn since(&self, begin: u64) -> impl Iterator<Item = &Stretch> {
+        let (mut ticks, mut groups) = (self.fine.len(), self.groups.len());
+        core::iter::from_fn(move || {
+            let group = groups.checked_sub(1).and_then(|last| self.groups.get(last));
+            let group = group.filter(|group| group.begin >= begin);
+            if ticks.is_multiple_of(JOIN) && group.is_some() {
+                ticks = ticks.saturating_sub(JOIN);
+                groups -= 1;
+                return group;
+            }
+            ticks = ticks.checked_sub(1)?;
+            self.fine.get(ticks).filter(|tick| tick.begin >= begin)
+        })
     }
 
     fn nearest(&self, wanted: u64) -> u64 {
@@ -162,13 +180,7 @@ impl History {
 
     fn sum(&self, now: &Totals, begin: u64) -> Window {
         let mut sum = self.stretch(now);
-        for stretch in self
-            .stretches()
-            .rev()
-            .take_while(|stretch| stretch.begin >= begin)
-        {
-            sum.append(stretch);
-        }
+        self.since(begin).for_each(|stretch| sum.append(stretch));
         let mut window = Window {
             length: now.at.saturating_sub(begin),
             ..Window::default()
@@ -201,6 +213,13 @@ fn since_start(aggregate: &Aggregate) -> Aggregate {
 }
 
 impl Stretch {
+    /// Consecutive ones as one.
+    fn joined<'a>(mut all: impl Iterator<Item = &'a Self>) -> Self {
+        let mut joined = all.next().cloned().unwrap_or_default();
+        all.for_each(|stretch| joined.append(stretch));
+        joined
+    }
+
     fn append(&mut self, other: &Self) {
         self.growth.append(&other.growth);
         for (thread, busy) in &other.busy {
@@ -255,6 +274,21 @@ mod tests {
         check(1000, None, (250_100, 10_004, true));
     }
 
+    /// Whole groups of ticks, single ones, and both.
+    #[test]
+    fn every_window_is_the_sum_of_its_ticks() {
+        for ticks in (1..60u64).chain(237..244) {
+            for begin in 0..ticks {
+                let length = ticks - begin;
+                // Older ticks are kept in groups alone.
+                if length < 40 || begin.is_multiple_of(4) {
+                    let expected = (length * 250 + 100, length * 10 + 4, begin == 0);
+                    check(ticks, Some(length * 250 + 100), expected);
+                }
+            }
+        }
+    }
+
     #[test]
     fn a_poll_that_ended_before_it_was_read_as_open_adds_nothing() {
         let mut history = History::new(0);
@@ -271,6 +305,6 @@ mod tests {
             history.tick(totals(tick * 250, tick));
         }
         assert!(history.fine.len() < super::FINE + super::JOIN);
-        assert!(history.coarse.len() <= super::COARSE);
+        assert!(history.groups.len() <= super::GROUPS);
     }
 }

@@ -139,6 +139,14 @@ const STACK: usize = 64;
 /// The counters of one path, as they were at one instant.
 type Row = (PathId, PathReading);
 
+/// Memory of readings, to be used again.
+#[derive(Debug, Default)]
+pub struct ReadRoom {
+    rows: Vec<Row>,
+    /// Counts of two histograms.
+    counts: [Buckets; 2],
+}
+
 impl Ledger {
     /// [`Ledger::read`] followed by [`ThreadReading::charge`], for reading a single thread or
     /// threads that are known to be idle.
@@ -148,7 +156,7 @@ impl Ledger {
         into: &mut Aggregate,
         relax: &mut dyn FnMut(),
     ) -> ThreadReading {
-        let mut reading = self.read(into, relax);
+        let mut reading = self.read((into, &mut ReadRoom::default()), relax);
         reading.charge(now, into);
         reading
     }
@@ -159,14 +167,17 @@ impl Ledger {
     /// May be called at any time, but by one reader at a time. The reading is the thread at one
     /// instant, as far as times and counts go; histograms may be ahead by what has happened since.
     /// `relax` lets other threads run.
-    pub fn read(&self, into: &mut Aggregate, relax: &mut dyn FnMut()) -> ThreadReading {
-        let mut rows = Vec::new();
-        let reading = match self.capture(relax, || self.read_now(&mut rows)) {
+    pub fn read(
+        &self,
+        (into, ReadRoom { rows, counts }): (&mut Aggregate, &mut ReadRoom),
+        relax: &mut dyn FnMut(),
+    ) -> ThreadReading {
+        let reading = match self.capture(relax, || self.read_now(rows)) {
             Captured::Now(reading) => reading,
-            Captured::Kept(number) => self.read_kept(number, &mut rows),
+            Captured::Kept(number) => self.read_kept(number, rows),
         };
-        let mut share = Share::new(&self.paths, (self.tick(), self.thread()), into);
-        for (path, words) in &rows {
+        let mut share = Share::new(&self.paths, (self.tick(), self.thread()), (into, counts));
+        for (path, words) in &*rows {
             share.counters(*path, words);
         }
         for (path, row) in self.rows.iter() {

@@ -6,6 +6,7 @@
 //! last ledger was read, or up to the end of the epoch if it was disarmed. Ledgers without a writer
 //! are folded into sums, and so are epochs without ledgers.
 
+use std::mem;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -14,7 +15,7 @@ use turbowish_model::account::counters::Sum;
 use turbowish_model::account::slow::SlowLimit;
 use turbowish_model::account::task::TaskMeta;
 use turbowish_model::collect::history::Totals;
-use turbowish_model::collect::read::{OpenPollReading, ThreadReading};
+use turbowish_model::collect::read::{OpenPollReading, ReadRoom, ThreadReading};
 
 use crate::hot::origin::TaskOrigin;
 use crate::hot::thread::{self, ThreadLedger};
@@ -26,6 +27,15 @@ use turbowish_model::sorting;
 pub(crate) struct Collector {
     past: Totals,
     epochs: Map<u32, Epoch>,
+    room: Room,
+}
+
+/// Memory for the next reading, so that a tick allocates little.
+#[derive(Default)]
+struct Room {
+    /// It is empty.
+    aggregate: Aggregate,
+    ledger: ReadRoom,
 }
 
 #[derive(Default)]
@@ -74,6 +84,12 @@ impl Collector {
         self.epochs.entry(epoch).or_default().ended = Some(t);
     }
 
+    /// Uses the memory of totals that are no longer needed for the next ones.
+    pub(crate) fn reuse(&mut self, totals: Totals) {
+        self.room.aggregate = totals.aggregate;
+        self.room.aggregate.clear();
+    }
+
     /// Balanced totals as of `clock`, which is read after all threads, and the state of every live
     /// thread.
     pub(crate) fn read(&mut self, clock: impl Fn() -> u64) -> (Totals, Vec<ThreadNow>) {
@@ -85,7 +101,7 @@ impl Collector {
         let mut totals = self.past.clone();
         let (mut threads, mut at) = (Vec::new(), None);
         for (&number, epoch) in &self.epochs {
-            let until = epoch.add_to(&mut totals, clock, number, &mut threads);
+            let until = epoch.add_to(&mut totals, clock, number, (&mut threads, &mut self.room));
             at = at.or_else(|| epoch.ended.is_none().then_some(until));
         }
         totals.at = at.unwrap_or_else(clock);
@@ -131,7 +147,7 @@ impl Collector {
     pub(crate) fn fold(&mut self, clock: &dyn Fn() -> u64) {
         self.take_in();
         for epoch in self.epochs.values_mut() {
-            epoch.fold(clock);
+            epoch.fold(clock, &mut self.room.ledger);
         }
         // No thread enrolls in an ended epoch, so nothing can follow.
         let over = |epoch: &Epoch| epoch.ended.is_some() && epoch.ledgers.is_empty();
@@ -143,7 +159,12 @@ impl Collector {
             .collect();
         for number in done {
             if let Some(epoch) = self.epochs.remove(&number) {
-                epoch.add_to(&mut self.past, clock, number, &mut Vec::new());
+                epoch.add_to(
+                    &mut self.past,
+                    clock,
+                    number,
+                    (&mut Vec::new(), &mut self.room),
+                );
                 self.past.aggregate.forget_recent();
             }
         }
@@ -183,13 +204,15 @@ impl Collector {
 }
 
 impl Epoch {
-    fn fold(&mut self, clock: &dyn Fn() -> u64) {
+    fn fold(&mut self, clock: &dyn Fn() -> u64, room: &mut ReadRoom) {
         let (departed, ended) = (&mut self.departed, self.ended);
         self.ledgers.retain_mut(|ledger| {
             let Some(gone) = Arc::get_mut(ledger) else {
                 return true;
             };
-            let mut reading = gone.ledger.read(&mut departed.aggregate, &mut relax);
+            let mut reading = gone
+                .ledger
+                .read((&mut departed.aggregate, room), &mut relax);
             gone.metrics
                 .read(&mut departed.aggregate.metrics, &mut relax);
             departed.latest = departed.latest.max(reading.latest);
@@ -211,14 +234,16 @@ impl Epoch {
         totals: &mut Totals,
         clock: &dyn Fn() -> u64,
         number: u32,
-        threads: &mut Vec<ThreadNow>,
+        (threads, room): (&mut Vec<ThreadNow>, &mut Room),
     ) -> u64 {
-        let mut aggregate = self.departed.aggregate.clone();
+        let mut aggregate = mem::take(&mut room.aggregate);
+        aggregate.merge(&self.departed.aggregate);
         let gone = self.departed.open.iter().cloned();
         let mut readings: Vec<(u32, ThreadReading)> = gone.map(|open| (DEPARTED, open)).collect();
         for ledger in &self.ledgers {
             let (index, name) = (ledger.index, ledger.name.clone());
-            let reading = ledger.ledger.read(&mut aggregate, &mut relax);
+            let into = (&mut aggregate, &mut room.ledger);
+            let reading = ledger.ledger.read(into, &mut relax);
             ledger.metrics.read(&mut aggregate.metrics, &mut relax);
             threads.push(ThreadNow {
                 index,

@@ -35,6 +35,15 @@ pub struct SiteStats {
 }
 
 impl SiteStats {
+    /// Sets all to nothing, and keeps the memory.
+    fn clear(&mut self) {
+        self.wait.clear();
+        *self = Self {
+            wait: core::mem::take(&mut self.wait),
+            ..Self::default()
+        };
+    }
+
     /// Ends the wait that began at `since`.
     pub(crate) fn resume(&mut self, since: u64, t: u64) {
         self.left = self.left.wrapping_add(1);
@@ -52,15 +61,18 @@ impl SiteStats {
         self.recent_wait.raise(recent);
     }
 
-    /// Sets what was counted before to be no part of it.
-    fn subtract(&mut self, before: &Self) {
-        self.waits = self.waits.wrapping_sub(before.waits);
-        self.left = self.left.wrapping_sub(before.left);
-        self.waited = self.waited.wrapping_sub(before.waited);
-        self.cancelled = self.cancelled.wrapping_sub(before.cancelled);
-        self.spurious = self.spurious.wrapping_sub(before.spurious);
-        self.ended = self.ended.wrapping_sub(before.ended);
-        self.wait = self.wait.since(&before.wait);
+    /// What was counted since an earlier state.
+    fn since(&self, before: &Self) -> Self {
+        Self {
+            waits: self.waits.wrapping_sub(before.waits),
+            left: self.left.wrapping_sub(before.left),
+            waited: self.waited.wrapping_sub(before.waited),
+            cancelled: self.cancelled.wrapping_sub(before.cancelled),
+            spurious: self.spurious.wrapping_sub(before.spurious),
+            ended: self.ended.wrapping_sub(before.ended),
+            wait: self.wait.since(&before.wait),
+            ..*self
+        }
     }
 
     /// Adds what was read under the seqlock: all but the histogram.
@@ -188,6 +200,19 @@ fn live(begun: u64, over: u64) -> u64 {
 }
 
 impl ProcStats {
+    /// Sets all to nothing, and keeps the memory.
+    pub(super) fn clear(&mut self) {
+        self.populations.iter_mut().for_each(Buckets::clear);
+        self.sites.iter_mut().for_each(SiteStats::clear);
+        self.single.clear();
+        *self = Self {
+            populations: core::mem::take(&mut self.populations),
+            sites: core::mem::take(&mut self.sites),
+            single: core::mem::take(&mut self.single),
+            ..Self::default()
+        };
+    }
+
     /// Returns one sum: ticks, or a count.
     #[must_use]
     pub const fn sum(&self, sum: Sum) -> u64 {
@@ -373,9 +398,14 @@ impl ProcStats {
     /// the time since the start; what is called recent covers the recent ticks.
     pub(super) fn since(&self, earlier: &Self) -> Self {
         let (own, before) = (&self.populations, &earlier.populations);
+        let nothing = SiteStats::default();
+        let sites = self.sites.iter().enumerate().map(|(at, site)| {
+            let before = earlier.sites.get(at).unwrap_or(&nothing);
+            site.since(before)
+        });
         let mut grown = Self {
             populations: core::array::from_fn(|nth| own[nth].since(&before[nth])),
-            sites: self.sites.clone(),
+            sites: sites.collect(),
             edges: self.edges.clone(),
             single: self.single.since(&earlier.single),
             slow: self.slow.since(&earlier.slow),
@@ -383,9 +413,6 @@ impl ProcStats {
         };
         for (sum, before) in grown.sums.iter_mut().zip(&earlier.sums) {
             *sum = sum.wrapping_sub(*before);
-        }
-        for (site, before) in grown.sites.iter_mut().zip(&earlier.sites) {
-            site.subtract(before);
         }
         for (proc, edge) in grown.edges.iter_mut() {
             let Some(before) = earlier.edges.get(proc) else {

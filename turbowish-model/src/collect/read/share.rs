@@ -80,7 +80,7 @@ pub(super) struct Share<'a> {
     thread: u32,
     into: &'a mut Aggregate,
     /// Counts that were read last, of two histograms.
-    counts: [Buckets; 2],
+    counts: &'a mut [Buckets; 2],
 }
 
 /// Polls of one level.
@@ -94,14 +94,14 @@ impl<'a> Share<'a> {
     pub(super) fn new(
         paths: &'a Paths,
         (tick, thread): (u32, u32),
-        into: &'a mut Aggregate,
+        (into, counts): (&'a mut Aggregate, &'a mut [Buckets; 2]),
     ) -> Self {
         Self {
             paths,
             tick,
             thread,
             into,
-            counts: Default::default(),
+            counts,
         }
     }
 
