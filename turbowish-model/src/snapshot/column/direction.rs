@@ -3,7 +3,9 @@
 use super::{Column, Unit};
 
 /// Times that grow with age, load or window.
-const NEUTRAL: [&str; 7] = ["age", "from", "ready", "running", "since", "time", "total"];
+const NEUTRAL: [&str; 9] = [
+    "age", "from", "hold_max", "ready", "running", "since", "time", "total", "wait_max",
+];
 
 /// Populations whose values include waits for others. Their percentiles tell that requests take
 /// longer; the longest alone can be one client that takes its time.
@@ -81,7 +83,10 @@ mod tests {
             &["mean", "longest", "cancelled", "wait_p50", "wait_p99"],
             &["total", "waits", "now", "share", "wait_max"],
         );
-        check::<ResourceRow>(&["wait_p99", "oldest", "waiters"], &["ops", "fill", "age"]);
+        check::<ResourceRow>(
+            &["wait_p99", "oldest", "waiters"],
+            &["ops", "fill", "age", "wait_max", "hold_max"],
+        );
         check::<Alert>(&["for", "behind"], &["title"]);
         check::<CounterRow>(&[], &["rate", "value", "max", "updates"]);
         check::<DelayRow>(&[], &["time", "ready", "share", "polls"]);

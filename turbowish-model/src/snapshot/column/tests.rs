@@ -407,7 +407,9 @@ fn cells_of_a_resource() {
         ("ops", "400"),
         ("wait_p99", "2.00ms"),
         ("wait_p50", "1.00µs"),
+        ("wait_max", "2.00ms"),
         ("hold_p99", "-"),
+        ("hold_max", "-"),
         ("by", "conn-1"),
         ("waiting", "conn-2, ? and 46 more"),
         ("site", "src/db.rs:21"),
@@ -427,7 +429,9 @@ fn cells_of_a_resource() {
     for (key, expected) in [
         ("fill", ""),
         ("hold_p99", ""),
+        ("hold_max", ""),
         ("wait_p99", "-"),
+        ("wait_max", "-"),
         ("by", "?"),
         ("ops", "-"),
     ] {

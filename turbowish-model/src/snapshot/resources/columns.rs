@@ -29,7 +29,7 @@ const HOLD: Family<ResourceRow> = Family {
 
 static FAMILIES: [Family<ResourceRow>; 2] = [WAIT, HOLD];
 
-static COLUMNS: [Column<ResourceRow>; 18] = [
+static COLUMNS: [Column<ResourceRow>; 20] = [
     Heading::new("resource", "RESOURCE", Text)
         .width(15)
         .rank(0)
@@ -67,7 +67,19 @@ static COLUMNS: [Column<ResourceRow>; 18] = [
         .fields(&["put", "took", "age_ns"])
         .read(|row, _| Value::rate(operations(row), row.age_ns)),
     Column::percentile("wait_p99", "WAITp99", &WAIT, 99, 0),
+    Heading::new("wait_max", "WAITmax", Duration)
+        .width(7)
+        .rank(4)
+        .meaning("longest served wait since its first use")
+        .fields(&["waited"])
+        .read(|row, _| longest(&row.waited)),
     Column::percentile("hold_p99", "HOLDp99", &HOLD, 99, 0),
+    Heading::new("hold_max", "HOLDmax", Duration)
+        .width(7)
+        .rank(3)
+        .meaning("longest time that it was held since its first use; for a queue, that an item spent in it")
+        .fields(&["kept"])
+        .read(|row, _| kept(row).map_or(Value::Blank, longest)),
     Heading::new("by", "HELD BY", Text)
         .width(10)
         .rank(0)
@@ -99,13 +111,13 @@ static COLUMNS: [Column<ResourceRow>; 18] = [
         .read(|row, _| Value::Count(row.may_count)),
     Heading::new("in", "IN/s", Rate)
         .width(6)
-        .rank(3)
+        .rank(5)
         .meaning("acquisitions, or items sent, per second since its first use")
         .fields(&["put", "age_ns"])
         .read(|row, _| Value::rate(row.put, row.age_ns)),
     Heading::new("out", "OUT/s", Rate)
         .width(6)
-        .rank(4)
+        .rank(6)
         .meaning("releases, or items received, per second since its first use")
         .fields(&["took", "age_ns"])
         .read(|row, _| Value::rate(row.took, row.age_ns)),
@@ -120,13 +132,13 @@ static COLUMNS: [Column<ResourceRow>; 18] = [
         }),
     Heading::new("waits", "WAITS", Count)
         .width(5)
-        .rank(5)
+        .rank(7)
         .meaning("waits begun since its first use")
         .fields(&["waits"])
         .read(|row, _| Value::Count(row.waits)),
     Heading::new("age", "AGE", Duration)
         .width(6)
-        .rank(6)
+        .rank(8)
         .meaning("time since its first use")
         .fields(&["age_ns"])
         .read(|row, _| Value::Duration(row.age_ns)),
@@ -154,6 +166,14 @@ fn kept(row: &ResourceRow) -> Option<&Distribution> {
         Kind::Barrier | Kind::Notify | Kind::Oneshot | Kind::Watch | Kind::Timer => false,
     };
     applies.then_some(&row.kept)
+}
+
+/// The longest of all durations.
+const fn longest(all: &Distribution) -> Value<'static> {
+    match all.n {
+        0 => Value::NoSample,
+        _ => Value::Duration(all.max_ns),
+    }
 }
 
 /// The longest wait of its waiters, in nanoseconds.
