@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use quanta::Clock;
 use turbowish_model::account::time::Scale;
@@ -10,25 +10,84 @@ use turbowish_unsafe::counter;
 
 /// The clock of this process.
 struct ProcessClock {
-    clock: OnceLock<Clock>,
+    calibrated: OnceLock<Calibrated>,
     /// Whether the clock's raw ticks are those of the processor's counter, as it is.
     is_counter: AtomicBool,
 }
 
+/// A clock, and how long its ticks are.
+struct Calibrated {
+    clock: Clock,
+    scale: Scale,
+}
+
 static CLOCK: ProcessClock = ProcessClock {
-    clock: OnceLock::new(),
+    calibrated: OnceLock::new(),
     is_counter: AtomicBool::new(false),
 };
 
 /// Calibrates the clock once; takes about a millisecond.
-pub(crate) fn start() -> &'static Clock {
-    CLOCK.clock.get_or_init(|| {
+pub(crate) fn start() {
+    calibrated();
+}
+
+fn calibrated() -> &'static Calibrated {
+    CLOCK.calibrated.get_or_init(|| {
+        let before = Instants::closest();
         let clock = Clock::new();
-        CLOCK
-            .is_counter
-            .store(is_counter(&clock), Ordering::Relaxed);
-        clock
+        let is_counter = is_counter(&clock);
+        CLOCK.is_counter.store(is_counter, Ordering::Relaxed);
+        let mut span = span_ns(&clock);
+        // If the thread was interrupted meanwhile, the clock may be wrong by more than a thousandth.
+        if is_counter
+            && let (Some(before), Some(after)) = (before, Instants::closest())
+            && let Some((least, most)) = before.bounds(&after)
+        {
+            span = span.clamp(least, most);
+        }
+        Calibrated {
+            clock,
+            scale: Scale::new(span, SPAN_BITS),
+        }
     })
+}
+
+/// A scale is told by the nanoseconds of so many ticks, as a power of two.
+const SPAN_BITS: u32 = 32;
+
+/// How long these ticks take by the clock itself.
+fn span_ns(clock: &Clock) -> u64 {
+    clock.delta_as_nanos(0, 1 << SPAN_BITS)
+}
+
+/// An instant, and two readings of the counter around it.
+struct Instants {
+    before: u64,
+    at: Instant,
+    after: u64,
+}
+
+impl Instants {
+    /// The closest readings of some.
+    fn closest() -> Option<Self> {
+        const READINGS: usize = 8;
+        let read = |_| {
+            let (before, at, after) = (counter::read()?, Instant::now(), counter::read()?);
+            Some(Self { before, at, after })
+        };
+        let all = (0..READINGS).filter_map(read);
+        all.min_by_key(|one| one.after.saturating_sub(one.before))
+    }
+
+    /// Least and largest number of nanoseconds that `2^SPAN_BITS` ticks can take, by these readings
+    /// and later ones.
+    fn bounds(&self, later: &Self) -> Option<(u64, u64)> {
+        let ns = later.at.checked_duration_since(self.at)?.as_nanos();
+        let span = |ns: u128, ticks: u64| (ns << SPAN_BITS).checked_div(ticks.into());
+        let most = span(ns + 1, later.before.checked_sub(self.after)?)?;
+        let least = span(ns.saturating_sub(1), later.after.checked_sub(self.before)?)?;
+        Some((least.try_into().ok()?, most.try_into().ok()?))
+    }
 }
 
 /// Whether each reading of the clock lies between two of the counter.
@@ -45,7 +104,8 @@ fn is_counter(clock: &Clock) -> bool {
 /// Replaces the machine's clock, before anything has started it.
 #[cfg(test)]
 pub(crate) fn install(clock: Clock) -> bool {
-    CLOCK.clock.set(clock).is_ok()
+    let scale = Scale::new(span_ns(&clock), SPAN_BITS);
+    CLOCK.calibrated.set(Calibrated { clock, scale }).is_ok()
 }
 
 /// Current time in ticks; 0 before [`start`].
@@ -63,7 +123,8 @@ pub(crate) fn ticks() -> u64 {
 #[cold]
 #[inline(never)]
 fn ticks_of_clock() -> u64 {
-    CLOCK.clock.get().map_or(0, Clock::raw)
+    let calibrated = CLOCK.calibrated.get();
+    calibrated.map_or(0, |calibrated| calibrated.clock.raw())
 }
 
 /// Current time in ticks, or the machine's time if a test asks for it.
@@ -107,7 +168,36 @@ pub(crate) fn unix_ns_of(ticks: u64, scale: Scale) -> u64 {
 
 /// Conversion from ticks to nanoseconds.
 pub(crate) fn scale() -> Scale {
-    const SPAN_BITS: u32 = 32;
-    let clock = start();
-    Scale::new(clock.delta_as_nanos(0, 1 << SPAN_BITS), SPAN_BITS)
+    calibrated().scale
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::{Instants, SPAN_BITS};
+
+    #[test]
+    fn a_tick_is_as_long_as_two_pairs_of_readings_allow() {
+        let begin = Instant::now();
+        let at = |before, after, ns| Instants {
+            before,
+            at: begin + Duration::from_nanos(ns),
+            after,
+        };
+        let first = at(1_000, 1_100, 0);
+        // Two ticks are a nanosecond, to a hundredth: 50,000 of them, or 200 fewer or more.
+        let (least, most) = first.bounds(&at(101_000, 101_100, 50_000)).expect("later");
+        let ticks = |span: u64| ((50_000u128 << SPAN_BITS) / u128::from(span)) as u64;
+        assert!(
+            (100_100..=100_103).contains(&ticks(least)),
+            "{}",
+            ticks(least)
+        );
+        assert!((99_897..=99_900).contains(&ticks(most)), "{}", ticks(most));
+        // Readings that are no later bound nothing.
+        assert_eq!(first.bounds(&at(1_050, 1_200, 50)), None);
+        assert_eq!(first.bounds(&first), None);
+        assert!(Instants::closest().is_none_or(|one| one.before <= one.after));
+    }
 }
