@@ -49,6 +49,11 @@ impl<K, V> Map<K, V> {
         self.chunks.is_empty()
     }
 
+    /// Removes all entries.
+    pub fn clear(&mut self) {
+        self.chunks.clear();
+    }
+
     /// The entries.
     pub fn iter(&self) -> Iter<'_, K, V> {
         self.into_iter()

@@ -249,9 +249,7 @@ impl Monitor {
         let (totals, threads) = state.gather.read(clock::ticks);
         let totals = Arc::new(totals);
         let before = state.history.tick(totals.clone());
-        if let Ok(before) = Arc::try_unwrap(before) {
-            state.gather.reuse(before);
-        }
+        state.gather.reuse(before);
         state.follow_slow_calls();
         state.gather.next_tick();
         state.losses.look(lost(&totals).total(), totals.at);

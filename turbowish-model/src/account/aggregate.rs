@@ -64,10 +64,12 @@ impl Growth {
     /// Adds the growth of another stretch of time.
     pub fn append(&mut self, other: &Self) {
         for (id, proc) in &other.procs {
-            match self.procs.iter_mut().find(|(seen, _)| seen == id) {
-                Some((_, own)) => own.merge(proc),
-                None => self.procs.push((*id, proc.clone())),
+            let known = self.procs.iter().position(|(seen, _)| seen == id);
+            let at = known.unwrap_or(self.procs.len());
+            if known.is_none() {
+                self.procs.push((*id, ProcStats::default()));
             }
+            self.procs[at].1.merge(proc);
         }
         merge_each(&mut self.metrics, &other.metrics, MetricStats::merge);
         merge_each(&mut self.delays, &other.delays, DelayStats::merge);
@@ -84,13 +86,27 @@ impl Aggregate {
         &mut self.procs[at]
     }
 
+    /// Whether there is nothing in it, not even a proc.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.procs.is_empty()
+            && self.anomalies == [0; ANOMALIES]
+            && self.metrics.is_empty()
+            && self.delays.is_empty()
+    }
+
     /// Sets all to nothing, and keeps the memory: the same procs are read again and again.
     pub fn clear(&mut self) {
-        self.procs.iter_mut().for_each(ProcStats::clear);
-        *self = Self {
-            procs: core::mem::take(&mut self.procs),
-            ..Self::default()
-        };
+        let Self {
+            procs,
+            anomalies,
+            metrics,
+            delays,
+        } = self;
+        procs.iter_mut().for_each(ProcStats::clear);
+        *anomalies = [0; ANOMALIES];
+        metrics.clear();
+        delays.clear();
     }
 
     /// Adds another aggregate. Both must be raw, or both closed.

@@ -95,8 +95,7 @@ impl History {
         self.fine.push_back(stretch);
         let before = core::mem::replace(&mut self.last, totals);
         if self.fine.len().is_multiple_of(JOIN) {
-            let latest = self.fine.range(self.fine.len() - JOIN..);
-            self.groups.push_back(Stretch::joined(latest));
+            self.groups.push_back(self.joined(self.fine.len() - JOIN));
         }
         if self.fine.len() >= FINE + JOIN {
             self.fine.drain(..JOIN);
@@ -168,6 +167,17 @@ impl History {
         })
     }
 
+    /// The latest ticks as one, from this one on.
+    fn joined(&self, first: usize) -> Stretch {
+        let mut joined = Stretch {
+            begin: self.fine.get(first).map_or(0, |first| first.begin),
+            ..Stretch::default()
+        };
+        let latest = self.fine.iter().skip(first);
+        latest.for_each(|tick| joined.append(tick));
+        joined
+    }
+
     fn nearest(&self, wanted: u64) -> u64 {
         let begins = self
             .stretches()
@@ -207,19 +217,13 @@ impl History {
 }
 
 fn since_start(aggregate: &Aggregate) -> Aggregate {
-    let mut aggregate = aggregate.clone();
-    aggregate.procs.iter_mut().for_each(ProcStats::recall_all);
-    aggregate
+    let mut all = Aggregate::default();
+    all.merge(aggregate);
+    all.procs.iter_mut().for_each(ProcStats::recall_all);
+    all
 }
 
 impl Stretch {
-    /// Consecutive ones as one.
-    fn joined<'a>(mut all: impl Iterator<Item = &'a Self>) -> Self {
-        let mut joined = all.next().cloned().unwrap_or_default();
-        all.for_each(|stretch| joined.append(stretch));
-        joined
-    }
-
     fn append(&mut self, other: &Self) {
         self.growth.append(&other.growth);
         for (thread, busy) in &other.busy {

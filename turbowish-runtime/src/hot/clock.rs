@@ -38,7 +38,7 @@ fn calibrated() -> &'static Calibrated {
         let is_counter = is_counter(&clock);
         CLOCK.is_counter.store(is_counter, Ordering::Relaxed);
         let mut span = span_ns(&clock);
-        // If the thread was interrupted meanwhile, the clock may be wrong by more than a thousandth.
+        // If the thread was interrupted meanwhile, the clock may be wrong by a thousandth.
         if is_counter
             && let (Some(before), Some(after)) = (before, Instants::closest())
             && let Some((least, most)) = before.bounds(&after)

@@ -84,10 +84,13 @@ impl Collector {
         self.epochs.entry(epoch).or_default().ended = Some(t);
     }
 
-    /// Uses the memory of totals that are no longer needed for the next ones.
-    pub(crate) fn reuse(&mut self, totals: Totals) {
-        self.room.aggregate = totals.aggregate;
-        self.room.aggregate.clear();
+    /// Uses the memory of totals for the next ones, unless somebody else still needs them.
+    pub(crate) fn reuse(&mut self, mut totals: Arc<Totals>) {
+        // Swapped and not moved: less code that drops what is left.
+        if let Some(totals) = Arc::get_mut(&mut totals) {
+            mem::swap(&mut self.room.aggregate, &mut totals.aggregate);
+            self.room.aggregate.clear();
+        }
     }
 
     /// Balanced totals as of `clock`, which is read after all threads, and the state of every live
@@ -98,7 +101,9 @@ impl Collector {
 
     fn read_at(&mut self, clock: &dyn Fn() -> u64) -> (Totals, Vec<ThreadNow>) {
         self.fold(clock);
-        let mut totals = self.past.clone();
+        let mut totals = Totals::default();
+        totals.aggregate.merge(&self.past.aggregate);
+        totals.busy.clone_from(&self.past.busy);
         let (mut threads, mut at) = (Vec::new(), None);
         for (&number, epoch) in &self.epochs {
             let until = epoch.add_to(&mut totals, clock, number, (&mut threads, &mut self.room));
@@ -272,7 +277,7 @@ impl Epoch {
         if self.ended.is_some() {
             aggregate.abandon();
         }
-        if totals.aggregate == Aggregate::default() {
+        if totals.aggregate.is_empty() {
             totals.aggregate = aggregate;
         } else {
             totals.aggregate.merge(&aggregate);

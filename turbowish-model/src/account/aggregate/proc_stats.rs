@@ -37,11 +37,26 @@ pub struct SiteStats {
 impl SiteStats {
     /// Sets all to nothing, and keeps the memory.
     fn clear(&mut self) {
-        self.wait.clear();
-        *self = Self {
-            wait: core::mem::take(&mut self.wait),
-            ..Self::default()
-        };
+        let Self {
+            waits,
+            left,
+            waited,
+            longest,
+            longest_wait,
+            recent_wait,
+            ended,
+            wait,
+            cancelled,
+            spurious,
+            operand,
+        } = self;
+        wait.clear();
+        (*longest_wait, *recent_wait) = Default::default();
+        for count in [
+            waits, left, waited, longest, ended, cancelled, spurious, operand,
+        ] {
+            *count = 0;
+        }
     }
 
     /// Ends the wait that began at `since`.
@@ -202,15 +217,30 @@ fn live(begun: u64, over: u64) -> u64 {
 impl ProcStats {
     /// Sets all to nothing, and keeps the memory.
     pub(super) fn clear(&mut self) {
-        self.populations.iter_mut().for_each(Buckets::clear);
-        self.sites.iter_mut().for_each(SiteStats::clear);
-        self.single.clear();
-        *self = Self {
-            populations: core::mem::take(&mut self.populations),
-            sites: core::mem::take(&mut self.sites),
-            single: core::mem::take(&mut self.single),
-            ..Self::default()
-        };
+        let Self {
+            sums,
+            peaks,
+            populations,
+            recent_longest,
+            recent_poll,
+            open_longest,
+            longest_poll,
+            future_bytes,
+            sites,
+            edges,
+            single,
+            slow,
+        } = self;
+        (*sums, *peaks) = ([0; SUMS], [0; POPULATIONS]);
+        populations.iter_mut().for_each(Buckets::clear);
+        (*recent_poll, *longest_poll) = Default::default();
+        for longest in [recent_longest, open_longest, future_bytes] {
+            *longest = 0;
+        }
+        sites.iter_mut().for_each(SiteStats::clear);
+        edges.clear();
+        single.clear();
+        slow.clear();
     }
 
     /// Returns one sum: ticks, or a count.

@@ -66,6 +66,11 @@ const PART_BITS: u32 = 16;
 pub struct SlowSums(Vec<(u32, u64)>);
 
 impl SlowSums {
+    /// Removes all sums, and keeps the memory.
+    pub(crate) fn clear(&mut self) {
+        self.0.clear();
+    }
+
     /// Adds to one sum.
     pub fn add(&mut self, class: u16, part: SlowPart, value: u64) {
         if value > 0 {
