@@ -136,7 +136,7 @@ impl Histogram {
             }
             for (sub, count) in read.into_iter().enumerate() {
                 if count != 0 {
-                    counts.push(((index * SUB + sub) as u16, count));
+                    counts.push(BucketCount::new((index * SUB + sub) as u16, count));
                 }
             }
         }
@@ -198,7 +198,35 @@ pub const fn upper_bound(bucket: usize) -> u64 {
 
 /// Sparse histogram: counts by bucket index, ascending, without empty buckets.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Buckets(Vec<(u16, u64)>);
+pub struct Buckets(Vec<BucketCount>);
+
+/// A bucket and its count in one word: a process keeps a minute of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct BucketCount(u64);
+
+/// Bits of a count. A thread that counts a value each nanosecond needs months for as many.
+const COUNT_BITS: u32 = 53;
+const COUNT_MASK: u64 = (1 << COUNT_BITS) - 1;
+const _: () = assert!(OCTAVES * SUB <= 1 << (u64::BITS - COUNT_BITS));
+
+impl BucketCount {
+    const fn new(bucket: u16, count: u64) -> Self {
+        Self((bucket as u64) << COUNT_BITS | count & COUNT_MASK)
+    }
+
+    const fn bucket(self) -> u16 {
+        (self.0 >> COUNT_BITS) as u16
+    }
+
+    const fn count(self) -> u64 {
+        self.0 & COUNT_MASK
+    }
+
+    /// The same bucket with so many more.
+    const fn and(self, more: u64) -> Self {
+        Self::new(self.bucket(), self.count().wrapping_add(more))
+    }
+}
 
 impl Buckets {
     pub(crate) const fn is_empty(&self) -> bool {
@@ -212,9 +240,9 @@ impl Buckets {
 
     /// Adds `count` to one bucket.
     pub fn add(&mut self, bucket: u16, count: u64) {
-        match self.0.binary_search_by_key(&bucket, |&(b, _)| b) {
-            Ok(at) => self.0[at].1 = self.0[at].1.wrapping_add(count),
-            Err(at) => self.0.insert(at, (bucket, count)),
+        match self.0.binary_search_by_key(&bucket, |entry| entry.bucket()) {
+            Ok(at) => self.0[at] = self.0[at].and(count),
+            Err(at) => self.0.insert(at, BucketCount::new(bucket, count)),
         }
     }
 
@@ -227,10 +255,11 @@ impl Buckets {
         }
         let mut added = 0;
         let mut own = self.0.iter_mut().peekable();
-        for &(bucket, count) in &other.0 {
-            while own.next_if(|&&mut (own, _)| own < bucket).is_some() {}
-            if let Some((_, sum)) = own.next_if(|&&mut (own, _)| own == bucket) {
-                *sum = sum.wrapping_add(count);
+        for more in &other.0 {
+            let bucket = more.bucket();
+            while own.next_if(|own| own.bucket() < bucket).is_some() {}
+            if let Some(sum) = own.next_if(|own| own.bucket() == bucket) {
+                *sum = sum.and(more.count());
             } else {
                 added += 1;
             }
@@ -244,12 +273,13 @@ impl Buckets {
     fn insert(&mut self, other: &Self, added: usize) {
         let mut all = Vec::with_capacity(self.0.len() + added);
         let mut own = self.0.iter().copied().peekable();
-        for &(bucket, count) in &other.0 {
-            while let Some(before) = own.next_if(|&(own, _)| own < bucket) {
+        for more in &other.0 {
+            let bucket = more.bucket();
+            while let Some(before) = own.next_if(|own| own.bucket() < bucket) {
                 all.push(before);
             }
-            if own.peek().is_none_or(|&(own, _)| own != bucket) {
-                all.push((bucket, count));
+            if own.peek().is_none_or(|own| own.bucket() != bucket) {
+                all.push(*more);
             }
         }
         all.extend(own);
@@ -265,24 +295,26 @@ impl Buckets {
         Self(grown)
     }
 
-    fn grown(&self, earlier: &Self) -> impl Iterator<Item = (u16, u64)> {
+    fn grown(&self, earlier: &Self) -> impl Iterator<Item = BucketCount> {
         let mut older = earlier.0.iter().peekable();
-        self.0.iter().filter_map(move |&(bucket, count)| {
-            while older.next_if(|&&(b, _)| b < bucket).is_some() {}
-            let before = older.next_if(|&&(b, _)| b == bucket).map_or(0, |&(_, n)| n);
-            (count > before).then(|| (bucket, count - before))
+        self.0.iter().filter_map(move |now| {
+            let (bucket, count) = (now.bucket(), now.count());
+            while older.next_if(|old| old.bucket() < bucket).is_some() {}
+            let before = older.next_if(|old| old.bucket() == bucket);
+            let before = before.map_or(0, |old| old.count());
+            (count > before).then(|| BucketCount::new(bucket, count - before))
         })
     }
 
     /// Yields `(bucket, count)`, ascending.
     pub fn iter(&self) -> impl Iterator<Item = (u16, u64)> + '_ {
-        self.0.iter().copied()
+        self.0.iter().map(|entry| (entry.bucket(), entry.count()))
     }
 
     /// Number of recorded values.
     #[must_use]
     pub fn total(&self) -> u64 {
-        self.0.iter().map(|&(_, count)| count).sum()
+        self.0.iter().map(|entry| entry.count()).sum()
     }
 }
 
