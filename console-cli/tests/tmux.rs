@@ -399,6 +399,8 @@ fn recordings_are_written_and_looked_at() {
     terminal.until("a newer poll", |screen| {
         last_poll(screen).is_some_and(|line| Some(line) != first)
     });
+    terminal.press(&["Home"]);
+    terminal.until("its heading", contains("newest last"));
     terminal.press(&["R"]);
     terminal.until("a recording", contains("  REC "));
     terminal.until("a state in it", |screen| screen.contains("KiB "));

@@ -345,8 +345,8 @@ macro_rules! well {
 
 well! {
     healthy "healthy" 10;
-    busy_selects "busy-selects" 30;
-    busy_server "busy-server" 30;
+    busy_selects "busy-selects" 60;
+    busy_server "busy-server" 60;
     rising_load "rising-load" 10;
     cancel_safe "cancel-safe" 10;
     future_moved "future-moved" 5;

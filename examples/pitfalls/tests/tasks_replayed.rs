@@ -21,8 +21,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const STATES: usize = 4;
 
 /// Whether two instants are the same one, of a state and of an event that was so long before it.
-/// They come of two readings of the clocks, and the length of a tick is known to less than a
-/// thousandth.
+/// They come of two readings of the clocks, and the length of a tick is known to a thousandth.
 fn is_same(one: u64, other: u64, ago_ns: u64) -> bool {
     one.abs_diff(other) <= 1_000_000 + ago_ns / 1_000
 }
@@ -172,8 +171,8 @@ impl Past {
                 let goes_on = next.is_none_or(|next| {
                     let mut holders = next.holders.iter();
                     holders.any(|other| {
-                        let start = later.at_unix_ns.saturating_sub(other.since_ns);
-                        is_same(start, begun, other.since_ns)
+                        let other = later.at_unix_ns.saturating_sub(other.since_ns);
+                        is_same(other, begun, holder.since_ns)
                     })
                 });
                 if goes_on || holder.since_ns < LONG_NS {
