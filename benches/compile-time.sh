@@ -34,8 +34,7 @@ version=${3:-0.4.1}
 
 home=$PWD/target/bench/compile-time/$crate-$version
 variants=(plain declared fn blocks)
-# All of them: a part of the workspace has other features, and would be built anew.
-cargo build --quiet --workspace --bins --examples
+.ci/build
 turbowish=$(cd "${CARGO_TARGET_DIR:-target}" && pwd)/debug/turbowish
 export CARGO_INCREMENTAL=0 CARGO_TARGET_DIR=$home/target
 config=$home/registry.toml

@@ -22,20 +22,19 @@ fail() {
 }
 
 [[ ${1:-} != -h && ${1:-} != --help ]] || { usage; exit 0; }
-profile=release build=(cargo build --quiet --release)
+profile=release
 if [[ ${1:-} == --debug ]]; then
-    profile=debug build=(cargo build --quiet)
+    profile=debug
     shift
 fi
 tasks=${1:-100000}
 [[ $tasks =~ ^[1-9][0-9]*$ ]] || { usage >&2; exit 2; }
 
 if [[ $profile == debug ]]; then
-    # All of them: a part of the workspace has other features, and would be built anew.
-    "${build[@]}" --workspace --bins --examples
+    .ci/build
 else
-    "${build[@]}" --features server,tokio --example crowd
-    "${build[@]}" -p turbowish-cli
+    cargo build --quiet --release --features server,tokio --example crowd
+    cargo build --quiet --release -p turbowish-cli
 fi
 bin=${CARGO_TARGET_DIR:-target}/$profile
 work=$(mktemp -d)

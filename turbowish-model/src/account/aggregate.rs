@@ -65,10 +65,10 @@ impl Growth {
     pub fn append(&mut self, other: &Self) {
         for (id, proc) in &other.procs {
             let known = self.procs.iter().position(|(seen, _)| seen == id);
-            let at = known.unwrap_or(self.procs.len());
-            if known.is_none() {
+            let at = known.unwrap_or_else(|| {
                 self.procs.push((*id, ProcStats::default()));
-            }
+                self.procs.len() - 1
+            });
             self.procs[at].1.merge(proc);
         }
         merge_each(&mut self.metrics, &other.metrics, MetricStats::merge);
@@ -107,6 +107,14 @@ impl Aggregate {
         *anomalies = [0; ANOMALIES];
         metrics.clear();
         delays.clear();
+    }
+
+    /// A copy, made by merging: `clone` would be code of its own for each type in here.
+    #[must_use]
+    pub fn copied(&self) -> Self {
+        let mut copy = Self::default();
+        copy.merge(self);
+        copy
     }
 
     /// Adds another aggregate. Both must be raw, or both closed.

@@ -15,7 +15,7 @@ pub use self::trend::{CELLS, Trend};
 use crate::account::aggregate::{Aggregate, Growth, ProcStats};
 use crate::ordered::Map;
 
-/// Number of fine ticks kept before they are merged.
+/// Number of the latest ticks that are kept one by one.
 const FINE: usize = 40;
 /// Number of groups kept; at 250 ms per tick this is slightly more than a minute.
 const GROUPS: usize = 54 + FINE / JOIN;
@@ -217,8 +217,7 @@ impl History {
 }
 
 fn since_start(aggregate: &Aggregate) -> Aggregate {
-    let mut all = Aggregate::default();
-    all.merge(aggregate);
+    let mut all = aggregate.copied();
     all.procs.iter_mut().for_each(ProcStats::recall_all);
     all
 }

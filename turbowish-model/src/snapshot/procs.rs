@@ -232,10 +232,7 @@ static COLUMNS: [Column<ProcRow>; 32] = [
         .rank(12)
         .meaning("longest wall time of an ended call")
         .fields(&["call_wall"])
-        .read(|row, _| match row.call_wall.n {
-            0 => Value::NoSample,
-            _ => Value::Duration(row.call_wall.max_ns),
-        }),
+        .read(|row, _| Value::longest(&row.call_wall)),
     Column::percentile("run_p50", "RUNp50", &RUN, 50, 1),
     Column::percentile("run_p90", "RUNp90", &RUN, 90, 5),
     Column::percentile("run_p99", "RUNp99", &RUN, 99, 0),
@@ -244,10 +241,7 @@ static COLUMNS: [Column<ProcRow>; 32] = [
         .rank(14)
         .meaning("longest exclusive running time of an ended call")
         .fields(&["call_running"])
-        .read(|row, _| match row.call_running.n {
-            0 => Value::NoSample,
-            _ => Value::Duration(row.call_running.max_ns),
-        }),
+        .read(|row, _| Value::longest(&row.call_running)),
     Column::percentile("hold_p50", "POLp50", &HOLD, 50, 6),
     Column::percentile("hold_p90", "POLp90", &HOLD, 90, 15),
     Column::percentile("hold_p99", "POLp99", &HOLD, 99, 0),

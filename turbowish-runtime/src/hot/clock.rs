@@ -33,14 +33,14 @@ pub(crate) fn start() {
 
 fn calibrated() -> &'static Calibrated {
     CLOCK.calibrated.get_or_init(|| {
-        let before = Instants::closest();
+        let before = Between::counter();
         let clock = Clock::new();
         let is_counter = is_counter(&clock);
         CLOCK.is_counter.store(is_counter, Ordering::Relaxed);
         let mut span = span_ns(&clock);
         // If the thread was interrupted meanwhile, the clock may be wrong by a thousandth.
         if is_counter
-            && let (Some(before), Some(after)) = (before, Instants::closest())
+            && let (Some(before), Some(after)) = (before, Between::counter())
             && let Some((least, most)) = before.bounds(&after)
         {
             span = span.clamp(least, most);
@@ -60,23 +60,33 @@ fn span_ns(clock: &Clock) -> u64 {
     clock.delta_as_nanos(0, 1 << SPAN_BITS)
 }
 
-/// An instant, and two readings of the counter around it.
-struct Instants {
+/// A time by one clock, and two readings of another one around it.
+struct Between<T> {
     before: u64,
-    at: Instant,
+    at: T,
     after: u64,
 }
 
-impl Instants {
-    /// The closest readings of some.
-    fn closest() -> Option<Self> {
-        const READINGS: usize = 8;
+impl<T> Between<T> {
+    /// The closest of so many readings: the thread may be interrupted between two of them.
+    fn closest(readings: usize, ticks: fn() -> Option<u64>, time: fn() -> T) -> Option<Self> {
         let read = |_| {
-            let (before, at, after) = (counter::read()?, Instant::now(), counter::read()?);
+            let (before, at, after) = (ticks()?, time(), ticks()?);
             Some(Self { before, at, after })
         };
-        let all = (0..READINGS).filter_map(read);
-        all.min_by_key(|one| one.after.saturating_sub(one.before))
+        let all = (0..readings).filter_map(read);
+        all.min_by_key(Self::took)
+    }
+
+    fn took(&self) -> u64 {
+        self.after.saturating_sub(self.before)
+    }
+}
+
+impl Between<Instant> {
+    /// The counter beside the machine's clock.
+    fn counter() -> Option<Self> {
+        Self::closest(8, counter::read, Instant::now)
     }
 
     /// Least and largest number of nanoseconds that `2^SPAN_BITS` ticks can take, by these readings
@@ -148,16 +158,10 @@ pub(crate) fn unix_ns() -> u64 {
     u64::try_from(since.unwrap_or_default().as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// One instant, in ticks and in nanoseconds since 1970. The thread may be interrupted between two
-/// readings of a clock: the closest of some counts.
+/// One instant, in ticks and in nanoseconds since 1970.
 pub(crate) fn both() -> (u64, u64) {
-    const READINGS: usize = 3;
-    let read = || {
-        let (before, unix_ns, after) = (ticks(), unix_ns(), ticks());
-        (after.saturating_sub(before), before, unix_ns)
-    };
-    let (took, before, unix_ns) = (0..READINGS).map(|_| read()).min().unwrap_or_default();
-    (before + took / 2, unix_ns)
+    let read = Between::closest(3, || Some(ticks()), unix_ns);
+    read.map_or((0, 0), |read| (read.before + read.took() / 2, read.at))
 }
 
 /// The wall clock at an instant that is over.
@@ -175,12 +179,12 @@ pub(crate) fn scale() -> Scale {
 mod tests {
     use std::time::{Duration, Instant};
 
-    use super::{Instants, SPAN_BITS};
+    use super::{Between, SPAN_BITS};
 
     #[test]
     fn a_tick_is_as_long_as_two_pairs_of_readings_allow() {
         let begin = Instant::now();
-        let at = |before, after, ns| Instants {
+        let at = |before, after, ns| Between {
             before,
             at: begin + Duration::from_nanos(ns),
             after,
@@ -198,6 +202,6 @@ mod tests {
         // Readings that are no later bound nothing.
         assert_eq!(first.bounds(&at(1_050, 1_200, 50)), None);
         assert_eq!(first.bounds(&first), None);
-        assert!(Instants::closest().is_none_or(|one| one.before <= one.after));
+        assert!(Between::counter().is_none_or(|one| one.before <= one.after));
     }
 }

@@ -101,9 +101,11 @@ impl Collector {
 
     fn read_at(&mut self, clock: &dyn Fn() -> u64) -> (Totals, Vec<ThreadNow>) {
         self.fold(clock);
-        let mut totals = Totals::default();
-        totals.aggregate.merge(&self.past.aggregate);
-        totals.busy.clone_from(&self.past.busy);
+        let mut totals = Totals {
+            at: self.past.at,
+            aggregate: self.past.aggregate.copied(),
+            busy: self.past.busy.clone(),
+        };
         let (mut threads, mut at) = (Vec::new(), None);
         for (&number, epoch) in &self.epochs {
             let until = epoch.add_to(&mut totals, clock, number, (&mut threads, &mut self.room));

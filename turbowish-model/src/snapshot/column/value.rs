@@ -6,6 +6,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use crate::snapshot::natural::Natural;
+use crate::snapshot::quantile::Distribution;
 use crate::snapshot::units::{self, Micro};
 
 /// The value of a column in a row.
@@ -126,6 +127,15 @@ impl<'a> Value<'a> {
         match whole {
             0 => Self::NoSample,
             _ => Self::Share(units::ppb(part, whole)),
+        }
+    }
+
+    /// The longest of these durations; no sample if there is none.
+    #[must_use]
+    pub const fn longest(of: &Distribution) -> Self {
+        match of.n {
+            0 => Self::NoSample,
+            _ => Self::Duration(of.max_ns),
         }
     }
 

@@ -72,14 +72,14 @@ static COLUMNS: [Column<ResourceRow>; 20] = [
         .rank(4)
         .meaning("longest served wait since its first use")
         .fields(&["waited"])
-        .read(|row, _| longest(&row.waited)),
+        .read(|row, _| Value::longest(&row.waited)),
     Column::percentile("hold_p99", "HOLDp99", &HOLD, 99, 0),
     Heading::new("hold_max", "HOLDmax", Duration)
         .width(7)
         .rank(3)
         .meaning("longest time that it was held since its first use; for a queue, that an item spent in it")
         .fields(&["kept"])
-        .read(|row, _| kept(row).map_or(Value::Blank, longest)),
+        .read(|row, _| kept(row).map_or(Value::Blank, Value::longest)),
     Heading::new("by", "HELD BY", Text)
         .width(10)
         .rank(0)
@@ -166,14 +166,6 @@ fn kept(row: &ResourceRow) -> Option<&Distribution> {
         Kind::Barrier | Kind::Notify | Kind::Oneshot | Kind::Watch | Kind::Timer => false,
     };
     applies.then_some(&row.kept)
-}
-
-/// The longest of all durations.
-const fn longest(all: &Distribution) -> Value<'static> {
-    match all.n {
-        0 => Value::NoSample,
-        _ => Value::Duration(all.max_ns),
-    }
 }
 
 /// The longest wait of its waiters, in nanoseconds.
