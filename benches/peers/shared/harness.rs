@@ -257,6 +257,13 @@ async fn answer(
 }
 
 fn serve() {
+    // The C library and the kernel take shorter ways in a process of one thread. Servers are none,
+    // and some of the tools have threads of their own.
+    std::thread::spawn(|| {
+        loop {
+            std::thread::park();
+        }
+    });
     let mut builder = Builder::new_current_thread();
     builder.enable_io().enable_time();
     let runtime = tool::runtime(builder);
