@@ -206,6 +206,9 @@ const PAGES: usize = PATH_LIMIT as usize / PAGE;
 const FIXED: u32 = 3 * PROC_LIMIT;
 /// All ids are below this one.
 pub(crate) const PATH_IDS: u32 = FIXED + 1 + PATH_LIMIT;
+/// Bits of an id.
+pub(crate) const PATH_BITS: u32 = 17;
+const _: () = assert!(PATH_IDS <= 1 << PATH_BITS);
 
 /// One entry.
 #[derive(Default)]

@@ -10,7 +10,7 @@ use alloc::boxed::Box;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 use crate::account::call::PollEnd;
-use crate::account::paths::{PATH_IDS, PathId};
+use crate::account::paths::{PATH_BITS, PathId};
 use crate::account::sync::{AtomicU64, fence};
 use crate::account::task::WakeSource;
 
@@ -20,9 +20,7 @@ pub type PollWords = [AtomicU64; 5];
 /// Polls of the smallest ring.
 pub const LEAST_POLLS: usize = if cfg!(all(test, loom)) { 16 } else { 256 };
 
-const PATH_BITS: u32 = 17;
 const PATH_MASK: u64 = (1 << PATH_BITS) - 1;
-const _: () = assert!(PATH_IDS <= 1 << PATH_BITS);
 
 const OUTCOME_BITS: u32 = 3;
 const LATENCY_AT: u32 = PATH_BITS + OUTCOME_BITS;

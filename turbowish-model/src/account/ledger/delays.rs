@@ -18,17 +18,20 @@ use super::Ledger;
 use super::frame::Frame;
 use crate::account::delays::{Culprit, DelayKey, DelayTable, Delays};
 use crate::account::histogram::add;
-use crate::account::paths::{PathId, PathKind};
+use crate::account::paths::{PATH_BITS, PathId, PathKind};
 use crate::account::poll_ring::{LEAST_POLLS, PollRing};
 
 /// Polls that are looked at.
 const RECENT: usize = LEAST_POLLS;
 /// Polls after which the sums are noted down.
-const BLOCK: usize = 16;
+const BLOCK: usize = 8;
 const MARKS: usize = RECENT / BLOCK;
-/// Root functions with a sum of their own on one thread, and one for all others.
+/// Root functions with a sum of their own on one thread, and one for all others, the first.
 const ROOTS: usize = 32;
-const OTHER: usize = ROOTS - 1;
+const OTHER: usize = 0;
+/// Paths of which the slot is remembered.
+const PATHS: usize = 64;
+const PATH_MASK: u32 = (1 << PATH_BITS) - 1;
 
 /// What a thread needs to share out ready time.
 #[derive(Default)]
@@ -36,7 +39,7 @@ pub(super) struct Shares {
     late: OnceBox<Late>,
 }
 
-/// A sum of busy ticks for each root function; the last is for those without a slot.
+/// A sum of busy ticks for each root function; the first is for those without a slot.
 type Sums = [AtomicU64; ROOTS];
 
 /// The state before a block of polls.
@@ -52,8 +55,12 @@ struct Late {
     table: DelayTable,
     /// Number of the next poll that is not part of the sums.
     next: AtomicU64,
-    /// Root procs with a slot, plus one; 0 is a free slot.
-    roots: [AtomicU32; OTHER],
+    /// Root procs with a slot, plus one; 0 is a free slot, or [`OTHER`].
+    roots: [AtomicU32; ROOTS],
+    /// Number of slots in use. They are taken one after another, so the others have no ticks.
+    used: AtomicU32,
+    /// Paths that were looked at: the path, and the slot of its root function in the bits above.
+    known: [AtomicU32; PATHS],
     sums: Sums,
     /// Slots of the last polls.
     slots: [AtomicU8; RECENT],
@@ -65,7 +72,9 @@ impl Default for Late {
         Self {
             table: DelayTable::default(),
             next: AtomicU64::new(0),
-            roots: [const { AtomicU32::new(0) }; OTHER],
+            roots: [const { AtomicU32::new(0) }; ROOTS],
+            used: AtomicU32::new(OTHER as u32 + 1),
+            known: [const { AtomicU32::new(0) }; PATHS],
             sums: Sums::default(),
             slots: [const { AtomicU8::new(0) }; RECENT],
             marks: core::array::from_fn(|_| Mark::default()),
@@ -74,20 +83,38 @@ impl Default for Late {
 }
 
 impl Late {
+    /// Number of slots in use.
+    fn used(&self) -> usize {
+        (self.used.load(Relaxed) as usize).min(ROOTS)
+    }
+
     /// Slot of a root function; `None` stands for an unknown one.
     fn slot(&self, root: Option<u32>) -> usize {
         let Some(root) = root else { return OTHER };
-        for (slot, known) in self.roots.iter().enumerate() {
-            match known.load(Relaxed) {
-                seen if seen == root + 1 => return slot,
-                0 => {
-                    known.store(root + 1, Relaxed);
-                    return slot;
-                }
-                _ => {}
-            }
+        let used = self.used();
+        let mut slots = OTHER + 1..used;
+        let known = slots.find(|&slot| self.roots[slot].load(Relaxed) == root + 1);
+        known.unwrap_or_else(|| {
+            let Some(free) = self.roots.get(used) else {
+                return OTHER;
+            };
+            free.store(root + 1, Relaxed);
+            self.used.store(used as u32 + 1, Relaxed);
+            used
+        })
+    }
+
+    /// Slot of the root function of a path, which stays the same.
+    fn slot_of(&self, path: PathId, root_of: impl Fn(PathId) -> Option<u32>) -> usize {
+        const { assert!(ROOTS <= 1 << (u32::BITS - PATH_BITS)) }
+        let known = &self.known[path as usize % PATHS];
+        let word = known.load(Relaxed);
+        if word & PATH_MASK == path {
+            return (word >> PATH_BITS) as usize % ROOTS;
         }
-        OTHER
+        let slot = self.slot(root_of(path));
+        known.store((slot as u32) << PATH_BITS | path, Relaxed);
+        slot
     }
 
     fn culprit(&self, slot: usize) -> Culprit {
@@ -108,9 +135,9 @@ impl Late {
         for number in from..until {
             let (nth, poll) = (nth(number), polls.at(number));
             if nth % BLOCK == 0 {
-                self.marks[nth / BLOCK].note(before, &self.sums);
+                self.marks[nth / BLOCK].note(before, &self.sums[..self.used()]);
             }
-            let slot = self.slot(root_of(poll.path));
+            let slot = self.slot_of(poll.path, &root_of);
             self.slots[nth].store(slot as u8, Relaxed);
             let sum = &self.sums[slot];
             sum.store(sum.load(Relaxed).wrapping_add(poll.hold), Relaxed);
@@ -135,7 +162,8 @@ impl Late {
         }
         let mark = self.mark(first);
         let earlier = mark.before.load(Relaxed).saturating_sub(since);
-        for (ran, (sum, noted)) in ran.iter_mut().zip(self.sums.iter().zip(&mark.sums)) {
+        let sums = self.sums[..self.used()].iter();
+        for (ran, (sum, noted)) in ran.iter_mut().zip(sums.zip(&mark.sums)) {
             *ran = sum.load(Relaxed).wrapping_sub(noted.load(Relaxed));
         }
         for number in first..next.min(first + BLOCK as u64) {
@@ -162,7 +190,8 @@ const fn nth(number: u64) -> usize {
 }
 
 impl Mark {
-    fn note(&self, before: u64, sums: &Sums) {
+    /// Notes the sums of the slots in use. Those of other slots are still 0.
+    fn note(&self, before: u64, sums: &[AtomicU64]) {
         self.before.store(before, Relaxed);
         for (noted, sum) in self.sums.iter().zip(sums) {
             noted.store(sum.load(Relaxed), Relaxed);
@@ -227,7 +256,8 @@ impl Ledger {
             let bottom = self.frames.at(0);
             let open = until.saturating_sub(bottom.start.load(Relaxed).max(since));
             if open > 0 {
-                ran[late.slot(self.root_of(bottom.path.load(Relaxed)))] += open;
+                let path = bottom.path.load(Relaxed);
+                ran[late.slot_of(path, |path| self.root_of(path))] += open;
             }
         }
         let mut idle = latency.saturating_sub(earlier);
@@ -235,7 +265,8 @@ impl Ledger {
             let victim = Some(victim);
             late.table.add(DelayKey { victim, culprit }, ticks);
         };
-        for (slot, &ticks) in ran.iter().enumerate().filter(|(_, ticks)| **ticks > 0) {
+        let ran = ran[..late.used()].iter().enumerate();
+        for (slot, &ticks) in ran.filter(|(_, ticks)| **ticks > 0) {
             idle = idle.saturating_sub(ticks);
             part(late.culprit(slot), ticks);
         }
@@ -257,5 +288,81 @@ impl Ledger {
         }
         let key = self.paths.key(root);
         key.is(PathKind::Root).then(|| key.proc())
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use alloc::vec::Vec;
+
+    use proptest::prelude::*;
+
+    use super::{BLOCK, Culprit, Late, RECENT};
+    use crate::account::paths::PathId;
+    use crate::account::poll_ring::PollRing;
+
+    /// The root of a path: several have the same, and some none that is known.
+    fn root_of(path: PathId) -> Option<u32> {
+        (path % 5 != 0).then_some(path / 3)
+    }
+
+    /// The number of the first poll that may be part of the shares of the time after `since`, where
+    /// `ends` has the ends of all polls, and the time after `since` that is before it.
+    fn first_known(ends: &[u64], since: u64) -> (usize, u64) {
+        let Some(last) = ends.len().checked_sub(1) else {
+            return (0, 0);
+        };
+        let before = |number: usize| number.checked_sub(1).map_or(0, |last| ends[last]);
+        let mut first = last / BLOCK * BLOCK;
+        let oldest = first.saturating_sub(RECENT - BLOCK);
+        while first > oldest && before(first) > since {
+            first -= BLOCK;
+        }
+        (first, before(first).saturating_sub(since))
+    }
+
+    proptest! {
+        /// Each tick after an instant belongs to the root of the poll that covers it.
+        #[test]
+        fn shares_are_those_of_the_polls_one_by_one(
+            // Of each poll the path, the ticks since the one before, and its own.
+            parts in proptest::collection::vec(
+                proptest::collection::vec((0..200_u32, 0..3_u64, 0..20_u64), 0..70),
+                1..16,
+            ),
+            back in proptest::collection::vec(0..9_000_u64, 16),
+        ) {
+            let (ring, late) = (PollRing::default(), Late::default());
+            let mut all: Vec<(u64, u64, Culprit)> = Vec::new();
+            let (mut now, mut roots) = (0, Vec::new());
+            for (part, back) in parts.into_iter().zip(back) {
+                for (path, gap, hold) in part {
+                    let start = now + gap;
+                    now = start + hold;
+                    ring.push(path, hold, now, 1);
+                    let root = root_of(path);
+                    if let Some(root) = root.filter(|root| !roots.contains(root)) {
+                        roots.push(root);
+                    }
+                    // The first ones get a slot.
+                    let has_slot = |root: &u32| roots.iter().position(|of| of == root) < Some(31);
+                    let slot = root.filter(has_slot);
+                    all.push((start, now, slot.map_or(Culprit::Other, Culprit::Proc)));
+                }
+                late.take_in(&ring, root_of);
+                let since = now.saturating_sub(back);
+                let (ran, earlier) = late.ran_since(&ring, since);
+                let ends: Vec<u64> = all.iter().map(|poll| poll.1).collect();
+                let (first, unknown) = first_known(&ends, since);
+                prop_assert_eq!(earlier, unknown);
+                for (slot, ticks) in ran.into_iter().enumerate() {
+                    let of_slot = all[first..].iter().filter(|poll| poll.2 == late.culprit(slot));
+                    let after = |&(start, end, _): &(u64, u64, _)| end.max(since) - start.max(since);
+                    let is_used = slot < late.used();
+                    let expected: u64 = of_slot.map(after).sum();
+                    prop_assert_eq!(ticks, if is_used { expected } else { 0 }, "slot {}", slot);
+                }
+            }
+        }
     }
 }

@@ -8,14 +8,13 @@ use core::sync::atomic::Ordering::Relaxed;
 
 use super::{Alone, CellOwner, STACK_LIMIT, TaskCell};
 use crate::account::await_stack::{AwaitFrame, AwaitStep};
-use crate::account::paths::{PATH_IDS, PathId, PathKey, Paths};
+use crate::account::paths::{PATH_BITS, PathId, PathKey, Paths};
 
 /// Different times that a chain may have.
 pub(super) const TIMES: usize = 3;
 
-const PATH_BITS: u32 = 17;
 const LEVEL_BITS: u32 = 7;
-const _: () = assert!(PATH_IDS <= 1 << PATH_BITS && PATH_BITS + 2 * LEVEL_BITS <= u32::BITS);
+const _: () = assert!(PATH_BITS + 2 * LEVEL_BITS <= u32::BITS);
 
 /// Stands for no level: there is no frame with that time.
 const NEVER: u32 = (1 << LEVEL_BITS) - 1;
