@@ -14,11 +14,13 @@ Usage: benches/compare.sh [ROUNDS [VARIANT...]]
   VARIANT  only these, plain among them; the document stays   [default: all]
 
 Environment:
-  REQUESTS  to the HTTP server in one run    [default: 40000]
-  MEMORY    parked tasks: yes or no          [default: yes]
+  LTO       thin or off, which is what cargo has  [default: off]
+  REQUESTS  to the HTTP server in one run         [default: 100000]
+  MEMORY    parked tasks: yes or no               [default: yes]
 
-Builds are kept in target/bench/peers. Writes the tables of docs/performance.md; what was measured is left in
-target/bench/peers/results. A run of the default takes about six minutes on two cores, after building.
+Builds are kept in target/bench/peers. Writes the tables of docs/performance.md, those with LTO or those without; what
+was measured is left in target/bench/peers/results. A run of the default takes about ten minutes on two cores, after
+building.
 TEXT
 }
 
@@ -32,8 +34,9 @@ rounds=${1:-5}
 [[ $rounds =~ ^[1-9][0-9]*$ ]] || { usage >&2; exit 2; }
 shift $(($# > 0))
 only=("$@")
-requests=${REQUESTS:-40000}
+requests=${REQUESTS:-100000}
 memory=${MEMORY:-yes}
+lto=${LTO:-off}
 
 # name, package, binary, what it is called with, label; @name is the version of that package.
 table='
@@ -59,11 +62,17 @@ unstable='console dial9'
 
 export CARGO_INCREMENTAL=0
 home=$PWD/target/bench/peers
+case $lto in
+off) builds=$home settings_said='as cargo has it' marked=() ;;
+thin) builds=$home/thin settings_said='with thin LTO' marked=("thin LTO") ;;
+*) usage >&2 && exit 2 ;;
+esac
+[[ $lto == off ]] || export CARGO_PROFILE_RELEASE_LTO=$lto
 manifest=$PWD/benches/peers/Cargo.toml
 document=$PWD/docs/performance.md
-mkdir -p "$home"
+mkdir -p "$builds"
 work=$(mktemp -d)
-results=$home/results
+results=$builds/results
 server=
 
 end_server() {
@@ -86,7 +95,7 @@ chosen() {
 }
 
 folder() {
-    [[ " $unstable " == *" $1 "* ]] && echo "$home/unstable" || echo "$home"
+    [[ " $unstable " == *" $1 "* ]] && echo "$builds/unstable" || echo "$builds"
 }
 
 # build PACKAGE
@@ -109,7 +118,7 @@ variant() {
     command=$(folder "$package")/release/$binary
     case $setting in
     -) settings=() ;;
-    PEER_WATCH) settings=("PEER_WATCH=$home/release/peer-watch" TURBOWISH=on) ;;
+    PEER_WATCH) settings=("PEER_WATCH=$builds/release/peer-watch" TURBOWISH=on) ;;
     PEER_DIR) settings=("PEER_DIR=$work") ;;
     *) settings=("$setting") ;;
     esac
@@ -163,7 +172,7 @@ http() {
     local port each
     for each in 1 2 3; do
         serve "$2"
-        "${far[@]}" "$home/release/peer-load" "$port" "$requests" >>"$work/load" || fail "$2: the load failed"
+        "${far[@]}" "$builds/release/peer-load" "$port" "$requests" >>"$work/load" || fail "$2: the load failed"
         end_server
         rm -rf "$work"/dial9-*
     done
@@ -176,7 +185,7 @@ instructions() {
     local port each counts=()
     for each in 2000 6000; do
         serve "$1" valgrind --tool=callgrind --separate-threads=yes --callgrind-out-file="$work/counted"
-        "${far[@]}" "$home/release/peer-load" "$port" "$each" alone || fail "$1: the load failed"
+        "${far[@]}" "$builds/release/peer-load" "$port" "$each" alone || fail "$1: the load failed"
         end_server
         rm -rf "$work"/dial9-*
         counts+=("$(sed -n 's/^totals: //p' "$work/counted-01")")
@@ -208,7 +217,7 @@ done
 
 {
     echo "machine Machine: $(sed -n 's/^model name\s*: //p' /proc/cpuinfo | head -1), $(nproc) cores, Linux $(uname -r | cut -d - -f 1)."
-    echo "machine Compiler: $(rustc --version | cut -d ' ' -f 1-2), \`--release\` as cargo has it; tokio $(version tokio), hyper $(version hyper)."
+    echo "machine Compiler: $(rustc --version | cut -d ' ' -f 1-2), \`--release\` $settings_said; tokio $(version tokio), hyper $(version hyper)."
     for name in "${names[@]}"; do
         label=$(grep -E "^$name " <<<"$table" | sed -E 's/^(\S+\s+){4}//')
         while [[ $label =~ @([a-z0-9-]+) ]]; do label=${label/"@${BASH_REMATCH[1]}"/$(version "${BASH_REMATCH[1]}")}; done
@@ -229,10 +238,10 @@ for round in $(seq "$rounds"); do
 done
 
 if [[ ${#only[@]} -eq 0 && $memory != no ]]; then
-    "$home/release/peer-table" "$results" "$document"
+    "$builds/release/peer-table" "$results" "$document" "${marked[@]}"
     echo "compare: $document is written" >&2
 else
     printf '%s\n' '<!-- compare.sh: from here -->' '<!-- compare.sh: to here -->' >"$work/table"
-    "$home/release/peer-table" "$results" "$work/table"
+    "$builds/release/peer-table" "$results" "$work/table"
     cat "$work/table"
 fi

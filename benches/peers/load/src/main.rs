@@ -1,8 +1,8 @@
 //! Loads the server of a variant over connections that stay open; prints its processor time per
-//! request, the median of nine parts of the run.
+//! request.
 //!
-//! `peer-load PORT REQUESTS`: some more first, to warm it up. `peer-load PORT REQUESTS alone` sends
-//! so many requests and measures nothing.
+//! `peer-load PORT REQUESTS`: a quarter more first, to warm it up. `peer-load PORT REQUESTS alone`
+//! sends so many requests and measures nothing.
 
 use std::error::Error;
 
@@ -11,8 +11,6 @@ use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 
 const CONNECTIONS: u64 = 16;
-/// Parts of a run, each measured; the middle one counts.
-const SLICES: usize = 9;
 
 type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
 
@@ -83,22 +81,18 @@ async fn main() -> Outcome<()> {
     if words.next().is_some_and(|word| word == "alone") {
         return load(port, requests).await;
     }
-    // It never sleeps. To wake it would be part of the server's time, and a slower server would have
-    // to do it more often.
+    // It never sleeps. To wake it would be part of the server's time, and a slower server would
+    // have to do it more often.
     tokio::spawn(async {
         loop {
             tokio::task::yield_now().await;
         }
     });
-    let slice = requests / SLICES as u64 / CONNECTIONS * CONNECTIONS;
-    load(port, 2 * slice).await?;
-    let mut costs = Vec::new();
-    for _ in 0..SLICES {
-        let before = server_cpu(port).await?;
-        load(port, slice).await?;
-        costs.push((server_cpu(port).await? - before) / slice);
-    }
-    costs.sort_unstable();
-    println!("peer http {}", costs[SLICES / 2]);
+    let requests = requests / CONNECTIONS * CONNECTIONS;
+    load(port, requests / 4).await?;
+    let before = server_cpu(port).await?;
+    load(port, requests).await?;
+    let used = server_cpu(port).await? - before;
+    println!("peer http {}", used / requests.max(1));
     Ok(())
 }

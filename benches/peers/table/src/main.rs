@@ -1,15 +1,14 @@
 //! Makes the tables of docs/performance.md of what `compare.sh` wrote down, and puts them between
 //! their markers.
 //!
-//! `peer-table RESULTS DOCUMENT`. A line of the results is `variant NAME LABEL`, `machine TEXT`, or
+//! `peer-table RESULTS DOCUMENT [BUILD]`: BUILD is a word of the markers, of a build with other
+//! settings. A line of the results is `variant NAME LABEL`, `machine TEXT`, or
 //! `figure ROUND VARIANT WORKLOAD NUMBER`.
 
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::fmt::Write as _;
 
-const BEGIN: &str = "<!-- compare.sh: from here -->\n";
-const END: &str = "<!-- compare.sh: to here -->\n";
 const PLAIN: &str = "plain";
 
 /// What a figure is told as.
@@ -226,21 +225,25 @@ fn median(figures: impl Iterator<Item = f64>) -> Option<f64> {
 
 fn main() -> Outcome<()> {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let [results, document] = &words[..] else {
-        return Err("peer-table RESULTS DOCUMENT".into());
+    let (results, document, build) = match &words[..] {
+        [results, document] => (results, document, String::new()),
+        [results, document, build] => (results, document, format!(", {build}")),
+        _ => return Err("peer-table RESULTS DOCUMENT [BUILD]".into()),
     };
+    let [begin, end] =
+        ["from", "to"].map(|side| format!("<!-- compare.sh{build}: {side} here -->\n"));
     let results = Results::read(&std::fs::read_to_string(results)?)?;
     let text = std::fs::read_to_string(document)?;
     let (head, rest) = text
-        .split_once(BEGIN)
+        .split_once(&begin)
         .ok_or("the document has no marker to begin at")?;
     let (_, tail) = rest
-        .split_once(END)
+        .split_once(&end)
         .ok_or("the document has no marker to end at")?;
     let tables = results.text()?;
     std::fs::write(
         document,
-        format!("{head}{BEGIN}\n{}\n\n{END}{tail}", tables.trim_end()),
+        format!("{head}{begin}\n{}\n\n{end}{tail}", tables.trim_end()),
     )?;
     Ok(())
 }
