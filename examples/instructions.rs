@@ -1,10 +1,14 @@
 //! Runs one accounting operation 10,000 times inside [`measured`], for callgrind to count.
 //!
 //! `benches/instructions.sh` runs it; without callgrind, `instructions NAME` prints nothing.
+//! `instructions --threads` prints how long each operation takes, if one thread does it, and if two
+//! do at once.
 
 use std::hint::black_box;
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll, Waker};
+use std::thread;
+use std::time::Instant;
 
 /// Operations counted.
 const OPERATIONS: u32 = 10_000;
@@ -198,6 +202,40 @@ fn measured(work: fn(u32)) {
     work(black_box(OPERATIONS));
 }
 
+/// Nanoseconds an operation, if so many threads do it at once.
+fn duration((_, _, work, each): Workload, threads: usize) -> f64 {
+    const TIMES: u32 = 10;
+    let one = move || {
+        work(OPERATIONS);
+        let begun = Instant::now();
+        (0..TIMES).for_each(|_| work(black_box(OPERATIONS)));
+        begun.elapsed().as_nanos() as f64 / f64::from(OPERATIONS * TIMES * each)
+    };
+    let threads: Vec<_> = (0..threads).map(|_| thread::spawn(one)).collect();
+    let count = threads.len() as f64;
+    let times = threads
+        .into_iter()
+        .map(|thread| thread.join().expect("no panic"));
+    times.sum::<f64>() / count
+}
+
+/// Prints each operation of one thread, of each of two at once, and the ratio: the least of 15
+/// rounds.
+fn compare_threads() {
+    let _turbowish = turbowish::init();
+    println!("{:30} {:>8} {:>8} {:>7}", "ns", "1 thread", "2", "ratio");
+    for &workload in WORKLOADS.iter().filter(|(_, armed, ..)| *armed) {
+        let mut least = [f64::MAX; 2];
+        for _ in 0..15 {
+            for (least, threads) in least.iter_mut().zip([1, 2]) {
+                *least = least.min(duration(workload, threads));
+            }
+        }
+        let [one, two] = least;
+        println!("{:30} {one:8.1} {two:8.1} {:7.2}", workload.0, two / one);
+    }
+}
+
 fn main() -> std::process::ExitCode {
     let Some(name) = std::env::args().nth(1) else {
         for (name, _, _, each) in WORKLOADS {
@@ -205,6 +243,10 @@ fn main() -> std::process::ExitCode {
         }
         return std::process::ExitCode::SUCCESS;
     };
+    if name == "--threads" {
+        compare_threads();
+        return std::process::ExitCode::SUCCESS;
+    }
     let Some((_, armed, work, _)) = WORKLOADS.iter().find(|workload| workload.0 == name) else {
         eprintln!("instructions: no workload {name}");
         return std::process::ExitCode::from(2);

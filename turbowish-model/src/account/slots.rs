@@ -169,6 +169,12 @@ impl<T: Slotted> Slots<T> {
         Some(first)
     }
 
+    /// Number of slots, free ones too.
+    #[inline]
+    pub fn made(&self) -> u64 {
+        u64::from(self.made.load(Relaxed)) * CHUNK as u64
+    }
+
     /// Iterates over all slots, free ones too.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         // A chunk may be in the making.

@@ -256,7 +256,7 @@ struct Ordinals {
 }
 
 /// Maximum number of ordinals that are reserved at once.
-const LONGEST: u16 = 64;
+const LONGEST: u16 = 512;
 
 /// Number of procs for which a thread has ordinals.
 const BLOCKS: usize = 16;

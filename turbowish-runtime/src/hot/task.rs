@@ -7,6 +7,7 @@
 mod counts;
 mod ended;
 mod first_poll;
+mod live;
 mod panics;
 mod registry;
 mod row;
@@ -14,7 +15,7 @@ mod row;
 use std::num::NonZeroU32;
 use std::ops::Deref;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::task::Waker;
 
 use turbowish_model::account::slots::SLOT_LIMIT;
@@ -32,7 +33,7 @@ pub use self::panics::record_panics;
 pub(crate) use self::registry::slots;
 pub(crate) use self::registry::{
     DEFAULT_LIMIT, all, branches, chains, each, enter, enter_branch, is_wrapped, limit, live, lost,
-    named, outside, with, wrap,
+    named, next_branch, outside, with, wrap,
 };
 pub(crate) use self::row::TaskRow;
 use crate::features;
@@ -390,10 +391,4 @@ impl Drop for CoveredTask {
 pub(crate) fn meta(proc: &'static Proc, id: u32, future_bytes: usize, t: u64) -> TaskMeta {
     let future_bytes = u32::try_from(future_bytes).unwrap_or(u32::MAX);
     TaskMeta::new(id, proc.next_task(id), t, future_bytes)
-}
-
-/// A new branch ID.
-pub(crate) fn next_branch() -> u64 {
-    static LAST: AtomicU64 = AtomicU64::new(0);
-    LAST.fetch_add(1, Ordering::Relaxed) + 1
 }

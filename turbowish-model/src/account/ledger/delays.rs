@@ -303,7 +303,7 @@ mod tests {
 
     /// The root of a path: several have the same, and some none that is known.
     fn root_of(path: PathId) -> Option<u32> {
-        (path % 5 != 0).then_some(path / 3)
+        (!path.is_multiple_of(5)).then_some(path / 3)
     }
 
     /// The number of the first poll that may be part of the shares of the time after `since`, where

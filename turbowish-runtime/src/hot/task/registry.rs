@@ -13,6 +13,7 @@ use turbowish_unsafe::waker::slot::Vtables;
 
 use super::counts::Rare;
 use super::ended::Panicked;
+use super::live::{Live, OwnCounts, ThreadCounts};
 use super::{BRANCH, CoveredTask, FirstPoll, MARKED, OUTSIDE, SHOWN, TaskEntry, TaskRow, TaskSlot};
 use crate::hot::{clock, dropped, events, pause};
 
@@ -25,7 +26,11 @@ pub(super) struct Tasks {
     /// Chains of pending calls. Apart from the paths of calls, whose counters lie next to each
     /// other.
     chains: Paths,
-    counts: Counts,
+    live: ThreadCounts,
+    /// Blocks of IDs of branches that threads have taken.
+    blocks: AtomicU64,
+    /// Number of tasks without a row.
+    lost: AtomicU64,
     /// Maximum number of tasks with a row, and of branches.
     limit: AtomicU64,
     /// Whether tasks are polled with TurboWish wakers.
@@ -75,28 +80,13 @@ impl TaskEntry {
     }
 }
 
-/// Numbers of tasks. On a cache line of their own: they change with every task, and what is beside
-/// them is read at every poll.
-#[repr(align(64))]
-struct Counts {
-    live: AtomicU64,
-    live_branches: AtomicU64,
-    /// Live tasks that belong to no tokio runtime.
-    outside: AtomicU64,
-    /// Tasks without a row.
-    lost: AtomicU64,
-}
-
 pub(super) static TASKS: Tasks = Tasks {
     slots: Slots::new(),
     vtables: Vtables::new(),
     chains: Paths::new(PATH_LIMIT),
-    counts: Counts {
-        live: AtomicU64::new(0),
-        live_branches: AtomicU64::new(0),
-        outside: AtomicU64::new(0),
-        lost: AtomicU64::new(0),
-    },
+    live: ThreadCounts::first(),
+    blocks: AtomicU64::new(0),
+    lost: AtomicU64::new(0),
     limit: AtomicU64::new(DEFAULT_LIMIT),
     wrapped: AtomicBool::new(true),
     ended: Mutex::new(VecDeque::new()),
@@ -116,16 +106,35 @@ struct FreeSlots {
     count: Cell<u32>,
 }
 
+/// What a thread has of its own.
+struct OwnTasks {
+    free: FreeSlots,
+    counts: OwnCounts,
+    /// The next ID of a branch, unless it is the first of a block.
+    next_branch: Cell<u64>,
+}
+
+/// IDs of branches that a thread takes at once.
+const IDS: u64 = 64;
+
 thread_local! {
-    static FREE: FreeSlots = const {
-        FreeSlots {
-            first: Cell::new(0),
-            count: Cell::new(0),
+    static OWN: OwnTasks = const {
+        OwnTasks {
+            free: FreeSlots::new(),
+            counts: OwnCounts::new(),
+            next_branch: Cell::new(0),
         }
     };
 }
 
 impl FreeSlots {
+    const fn new() -> Self {
+        Self {
+            first: Cell::new(0),
+            count: Cell::new(0),
+        }
+    }
+
     fn take(&self) -> Option<&'static TaskSlot> {
         if self.first.get() == 0 {
             let first = TASKS.slots.take().or_else(|| TASKS.slots.grow())?;
@@ -175,6 +184,21 @@ impl Drop for FreeSlots {
     }
 }
 
+/// A new branch ID, not 0. Those of a thread rise.
+#[inline]
+pub(crate) fn next_branch() -> u64 {
+    let block = || (TASKS.blocks.fetch_add(1, Ordering::Relaxed) + 1) * IDS;
+    let next = OWN.try_with(|own| {
+        let next = match own.next_branch.get() {
+            used_up if used_up.is_multiple_of(IDS) => block(),
+            next => next,
+        };
+        own.next_branch.set(next + 1);
+        next
+    });
+    next.unwrap_or_else(|_| block())
+}
+
 /// The table of chains of pending calls, for the cells of slots.
 #[inline]
 pub(crate) fn chains() -> &'static Paths {
@@ -206,22 +230,43 @@ pub(super) fn make_extra(index: u32) -> &'static Extra<Rare> {
 /// Takes a free slot; `None` if there are no more.
 pub(super) fn take() -> Option<&'static TaskSlot> {
     // The thread's storage may be gone: then a whole list is taken, and the rest given back.
-    FREE.try_with(FreeSlots::take).unwrap_or_else(|_| {
-        let alone = FreeSlots {
-            first: Cell::new(0),
-            count: Cell::new(0),
-        };
-        alone.take()
-    })
+    let taken = OWN.try_with(|own| own.free.take());
+    taken.unwrap_or_else(|_| FreeSlots::new().take())
 }
 
 /// Frees a slot.
 pub(super) fn free(entry: &'static TaskEntry) {
-    let added = FREE.try_with(|free| free.add(entry));
+    let added = OWN.try_with(|own| own.free.add(entry));
     if added.is_err() {
         entry.set_next(0);
         TASKS.slots.give(entry.index());
     }
+}
+
+/// Counts tasks or branches that begin or end, on this thread.
+#[inline]
+fn change(what: Live, by: u64) {
+    if OWN
+        .try_with(|own| own.counts.add(&TASKS.live, what, by))
+        .is_err()
+    {
+        TASKS.live.add_stray(what, by);
+    }
+}
+
+fn begun(what: Live) {
+    change(what, 1);
+}
+
+fn over(what: Live) {
+    change(what, 1_u64.wrapping_neg());
+}
+
+/// Whether so many more rows are within the limit.
+fn has_room(what: Live, more: u64) -> bool {
+    let limit = TASKS.limit.load(Ordering::Relaxed);
+    // Each row has a slot: as long as there are few of them, nobody has to count the rows.
+    TASKS.slots.made() < limit || TASKS.live.sum(what) + more <= limit
 }
 
 /// Gives a task a row, in its first poll on a thread; `None` beyond the limit, counted.
@@ -232,7 +277,6 @@ pub(crate) fn enter(
     thread: u32,
     first: Option<&FirstPoll<'_>>,
 ) -> Option<CoveredTask> {
-    let counts = &TASKS.counts;
     let slot = || match first {
         Some(first) => first.enter(),
         None => {
@@ -241,11 +285,10 @@ pub(crate) fn enter(
             Some(slot)
         }
     };
-    let before = counts.live.fetch_add(1, Ordering::Relaxed);
-    let has_room = before < TASKS.limit.load(Ordering::Relaxed);
-    let Some(slot) = has_room.then(slot).flatten() else {
-        counts.live.fetch_sub(1, Ordering::Relaxed);
-        counts.lost.fetch_add(1, Ordering::Relaxed);
+    begun(Live::Tasks);
+    let Some(slot) = has_room(Live::Tasks, 0).then(slot).flatten() else {
+        over(Live::Tasks);
+        TASKS.lost.fetch_add(1, Ordering::Relaxed);
         return None;
     };
     if first.is_some_and(FirstPoll::is_woken) {
@@ -255,7 +298,7 @@ pub(crate) fn enter(
             .note(|| (WakeSource::of_task(meta.id, 0), meta.created));
     }
     if slot.has(OUTSIDE) {
-        counts.outside.fetch_add(1, Ordering::Relaxed);
+        begun(Live::Outside);
     }
     show(slot);
     Some(CoveredTask::of(slot))
@@ -267,13 +310,12 @@ pub(crate) fn enter_branch(first: &FirstPoll<'_>) -> Option<CoveredTask> {
     if first.made().is_none() && !woken {
         return None;
     }
-    let count = &TASKS.counts.live_branches;
-    let has_room = count.load(Ordering::Relaxed) < TASKS.limit.load(Ordering::Relaxed);
+    let has_room = has_room(Live::Branches, 1);
     let Some(slot) = has_room.then(|| first.enter()).flatten() else {
         dropped::detail();
         return None;
     };
-    count.fetch_add(1, Ordering::Relaxed);
+    begun(Live::Branches);
     if woken {
         slot.count_wake(true);
         slot.wakes
@@ -290,16 +332,14 @@ fn show(slot: &TaskSlot) {
 
 /// Removes the row of a task or of a branch that is over.
 pub(super) fn leave(slot: &'static TaskSlot) {
-    let counts = &TASKS.counts;
     let flags = slot.flags().load(Ordering::Relaxed);
     slot.flags().store(flags & !SHOWN, Ordering::Release);
-    let count = match flags & BRANCH {
-        0 => &counts.live,
-        _ => &counts.live_branches,
-    };
-    count.fetch_sub(1, Ordering::Relaxed);
+    over(match flags & BRANCH {
+        0 => Live::Tasks,
+        _ => Live::Branches,
+    });
     if flags & OUTSIDE != 0 {
-        counts.outside.fetch_sub(1, Ordering::Relaxed);
+        over(Live::Outside);
     }
     if flags & BRANCH == 0 {
         events::task(slot.cell.id(), || TaskEvent::End);
@@ -312,17 +352,17 @@ pub(super) fn leave(slot: &'static TaskSlot) {
 
 /// Number of live tasks with a row.
 pub(crate) fn live() -> u64 {
-    TASKS.counts.live.load(Ordering::Relaxed)
+    TASKS.live.sum(Live::Tasks)
 }
 
 /// Number of live tasks with a row that belong to no tokio runtime.
 pub(crate) fn outside() -> u64 {
-    TASKS.counts.outside.load(Ordering::Relaxed)
+    TASKS.live.sum(Live::Outside)
 }
 
 /// Number of tasks without a row.
 pub(crate) fn lost() -> u64 {
-    TASKS.counts.lost.load(Ordering::Relaxed)
+    TASKS.lost.load(Ordering::Relaxed)
 }
 
 /// Slots that are shown and have all of these `flags`, but none of the others.
@@ -336,7 +376,7 @@ fn shown(flags: u32, others: u32) -> impl Iterator<Item = TaskRow> {
 /// The `wanted` branches, also of ended tasks, by the task that polled them last.
 pub(crate) fn branches(wanted: impl Fn(&TaskRow) -> bool) -> HashMap<u64, Vec<TaskRow>> {
     let mut of: HashMap<u64, Vec<TaskRow>> = HashMap::new();
-    if TASKS.counts.live_branches.load(Ordering::Relaxed) > 0 {
+    if TASKS.live.sum(Live::Branches) > 0 {
         for row in shown(BRANCH, 0).filter(wanted) {
             of.entry(row.owner()).or_default().push(row);
         }
