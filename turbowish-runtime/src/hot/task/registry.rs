@@ -27,10 +27,7 @@ pub(super) struct Tasks {
     /// other.
     chains: Paths,
     live: ThreadCounts,
-    /// Blocks of IDs of branches that threads have taken.
-    blocks: AtomicU64,
-    /// Number of tasks without a row.
-    lost: AtomicU64,
+    shared: SharedNumbers,
     /// Maximum number of tasks with a row, and of branches.
     limit: AtomicU64,
     /// Whether tasks are polled with TurboWish wakers.
@@ -39,6 +36,16 @@ pub(super) struct Tasks {
     pub(super) ended: Mutex<VecDeque<Panicked>>,
     /// Whether the panic hook was added to.
     pub(super) hooked: AtomicBool,
+}
+
+/// What all threads change now and then. On a cache line of its own: what is beside it is read at
+/// every poll.
+#[repr(align(64))]
+struct SharedNumbers {
+    /// Blocks of IDs of branches that threads have taken.
+    branch_blocks: AtomicU64,
+    /// Tasks without a row.
+    lost: AtomicU64,
 }
 
 /// A slot in the table. No two tasks share a cache line.
@@ -85,8 +92,10 @@ pub(super) static TASKS: Tasks = Tasks {
     vtables: Vtables::new(),
     chains: Paths::new(PATH_LIMIT),
     live: ThreadCounts::first(),
-    blocks: AtomicU64::new(0),
-    lost: AtomicU64::new(0),
+    shared: SharedNumbers {
+        branch_blocks: AtomicU64::new(0),
+        lost: AtomicU64::new(0),
+    },
     limit: AtomicU64::new(DEFAULT_LIMIT),
     wrapped: AtomicBool::new(true),
     ended: Mutex::new(VecDeque::new()),
@@ -187,7 +196,7 @@ impl Drop for FreeSlots {
 /// A new branch ID, not 0. Those of a thread rise.
 #[inline]
 pub(crate) fn next_branch() -> u64 {
-    let block = || (TASKS.blocks.fetch_add(1, Ordering::Relaxed) + 1) * IDS;
+    let block = || (TASKS.shared.branch_blocks.fetch_add(1, Ordering::Relaxed) + 1) * IDS;
     let next = OWN.try_with(|own| {
         let next = match own.next_branch.get() {
             used_up if used_up.is_multiple_of(IDS) => block(),
@@ -288,7 +297,7 @@ pub(crate) fn enter(
     begun(Live::Tasks);
     let Some(slot) = has_room(Live::Tasks, 0).then(slot).flatten() else {
         over(Live::Tasks);
-        TASKS.lost.fetch_add(1, Ordering::Relaxed);
+        TASKS.shared.lost.fetch_add(1, Ordering::Relaxed);
         return None;
     };
     if first.is_some_and(FirstPoll::is_woken) {
@@ -362,7 +371,7 @@ pub(crate) fn outside() -> u64 {
 
 /// Number of tasks without a row.
 pub(crate) fn lost() -> u64 {
-    TASKS.lost.load(Ordering::Relaxed)
+    TASKS.shared.lost.load(Ordering::Relaxed)
 }
 
 /// Slots that are shown and have all of these `flags`, but none of the others.
