@@ -255,7 +255,8 @@ struct Ordinals {
     next: u64,
 }
 
-/// Maximum number of ordinals that are reserved at once.
+/// Maximum number of ordinals that are reserved at once. Each time writes to the proc, which all
+/// threads read at each of its calls.
 const LONGEST: u16 = 512;
 
 /// Number of procs for which a thread has ordinals.

@@ -1,6 +1,6 @@
-//! Numbers of live tasks. Each thread counts in words of its own, which no other thread writes: a
-//! task that begins or ends costs no locked instruction, and no thread waits for the cache line of
-//! another one.
+//! Numbers of live tasks: sharded counters. Each thread counts in words of its own, without a
+//! locked instruction, and waits for no other thread's cache line. The sum of all threads is the
+//! number.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -16,8 +16,8 @@ pub(super) enum Live {
     Branches,
 }
 
-/// Changes by one thread, and then by another one. A task may end on another thread than where it
-/// began, so that only the sum of all threads is a number.
+/// The changes by one thread; after its end, by the next one that takes them. A task may end on
+/// another thread than where it began, so a part alone may be negative.
 #[repr(align(64))]
 pub(super) struct ThreadCounts {
     changes: [AtomicU64; 3],

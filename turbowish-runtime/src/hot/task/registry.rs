@@ -274,7 +274,7 @@ fn over(what: Live) {
 /// Whether so many more rows are within the limit.
 fn has_room(what: Live, more: u64) -> bool {
     let limit = TASKS.limit.load(Ordering::Relaxed);
-    // Each row has a slot: as long as there are few of them, nobody has to count the rows.
+    // Each row has a slot: below the limit of slots, the sum of all threads is not needed.
     TASKS.slots.made() < limit || TASKS.live.sum(what) + more <= limit
 }
 
