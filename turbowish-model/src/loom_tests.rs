@@ -256,7 +256,7 @@ fn loom_a_poll_that_is_overwritten_is_not_read() {
             let ring = ring.clone();
             thread::spawn(move || {
                 let mut seen = 0;
-                let read = ring.read(0, false, |poll| {
+                let read = ring.read(0, false, |_, poll| {
                     let path = u64::from(poll.path);
                     assert_eq!([poll.hold, poll.task, path], [poll.end; 3]);
                     let is_complete = poll.outcome == PollOutcome::Ready;

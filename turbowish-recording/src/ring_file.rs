@@ -119,7 +119,7 @@ pub(crate) mod left {
                 return left;
             };
             let mut latest = 1;
-            let read = ring.read(from.unwrap_or(0), true, |poll| {
+            let read = ring.read(from.unwrap_or(0), true, |_, poll| {
                 // Polls of a thread follow one another, and none is as old as the clock.
                 if poll.end < latest || poll.hold > poll.end {
                     left.damaged += 1;

@@ -304,11 +304,17 @@ impl PollRing {
         found.map(copy).unwrap_or_default()
     }
 
-    /// Passes the polls from number `from` on to `each`, in their order. Any thread may call this.
+    /// Passes the polls from number `from` on to `each`, in their order, each with its number. Any
+    /// thread may call this.
     ///
     /// The newest one is left for the next time as long as its outcome is unknown, because its
     /// thread may be about to complete it, unless the thread `is_over`.
-    pub fn read(&self, from: u64, is_over: bool, mut each: impl FnMut(PollRecord)) -> PollsRead {
+    pub fn read(
+        &self,
+        from: u64,
+        is_over: bool,
+        mut each: impl FnMut(u64, PollRecord),
+    ) -> PollsRead {
         let head = self.parts().map(|(head, _)| head);
         let written = |order| head.map_or(0, |head| head[WRITTEN].load(order));
         let until = written(Acquire);
@@ -335,7 +341,7 @@ impl PollRing {
                 if is_newest && !is_over && copied.outcome == PollOutcome::Unknown {
                     return read;
                 }
-                each(copied);
+                each(read.next, copied);
                 read.next += 1;
             }
         }
@@ -454,7 +460,7 @@ mod tests {
         assert_eq!((after.written(), after.thread()), (0, 8));
         after.push(1, 2, 3, 4);
         let mut ends = Vec::new();
-        let read = after.read(0, true, |poll| ends.push(poll.end));
+        let read = after.read(0, true, |_, poll| ends.push(poll.end));
         assert_eq!((&ends[..], read.next, read.lost), (&[3][..], 1, 0));
     }
 
@@ -503,7 +509,7 @@ mod tests {
             let is_counted = stores >= 5;
             head[0].store(CAPACITY + u64::from(is_counted), Relaxed);
             let mut polls = Vec::new();
-            let read = ring.read(0, true, |poll| polls.push(poll));
+            let read = ring.read(0, true, |_, poll| polls.push(poll));
             // The place of the oldest one may be damaged, so it is not read.
             let first = 1 + u64::from(is_counted);
             assert_eq!(read.lost, first, "{stores}");
@@ -529,7 +535,7 @@ mod tests {
             let ring = ring(LEAST_POLLS);
             ring.parts().expect("places").0[0].store(written, Relaxed);
             let mut count = 0;
-            let read = ring.read(0, true, |_| count += 1);
+            let read = ring.read(0, true, |_, _| count += 1);
             assert_eq!((read.lost + count, read.next), (written, written));
             assert!(count <= LEAST_POLLS as u64);
         }
@@ -595,9 +601,13 @@ mod tests {
                         all.push(PollRecord { chain: 0, outcome, wakeup: None, ..poll });
                     }
                 }
-                let mut polls = Vec::new();
-                let read = ring.read(next, false, |poll| polls.push(poll));
+                let (mut polls, mut numbers) = (Vec::new(), Vec::new());
+                let read = ring.read(next, false, |number, poll| {
+                    polls.push(poll);
+                    numbers.push(number);
+                });
                 let from = next as usize + read.lost as usize;
+                prop_assert_eq!(numbers, (from as u64..read.next).collect::<Vec<_>>());
                 prop_assert_eq!(&all[from..read.next as usize], &polls[..]);
                 lost += read.lost;
                 let is_open = |poll: &PollRecord| poll.outcome == PollOutcome::Unknown;
@@ -605,7 +615,7 @@ mod tests {
                 prop_assert_eq!(read.next as usize + held_back, all.len());
                 next = read.next;
             }
-            let read = ring.read(next, true, |_| ());
+            let read = ring.read(next, true, |_, _| ());
             prop_assert_eq!(read.next as usize, all.len());
             prop_assert!(lost + read.lost <= all.len() as u64);
         }
@@ -622,10 +632,11 @@ mod tests {
         (0..capacity).for_each(push);
         let mut ends = Vec::new();
         // While the first piece is passed on, the thread writes half of the ring.
-        let read = ring.read(0, false, |poll| {
+        let read = ring.read(0, false, |number, poll| {
             if poll.end == 1 {
                 (capacity..capacity * 3 / 2).for_each(push);
             }
+            assert_eq!(number, poll.end);
             ends.push(poll.end);
         });
         let piece = PIECE as u64;

@@ -124,7 +124,7 @@ fn the_polls_that_are_kept_are_all_of_them() {
         for thread in &threads {
             assert!(thread.is_over() || Some(&*thread.name) == own.name());
             let mut before = 0;
-            let read = thread.ring.read(0, true, |poll| {
+            let read = thread.ring.read(0, true, |_, poll| {
                 assert!(poll.start() >= before, "polls of a thread do not overlap");
                 (hold, before) = (hold + poll.hold, poll.end);
                 assert_eq!(poll.outcome == PollOutcome::Unknown, poll.task == 0);

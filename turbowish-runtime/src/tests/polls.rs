@@ -28,7 +28,7 @@ fn own() -> Arc<PollRing> {
 
 fn since(ring: &PollRing, from: u64) -> Vec<PollRecord> {
     let mut polls = Vec::new();
-    let read = ring.read(from, true, |poll| polls.push(poll));
+    let read = ring.read(from, true, |_, poll| polls.push(poll));
     assert_eq!(read.lost, 0);
     polls
 }

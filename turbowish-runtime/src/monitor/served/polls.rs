@@ -5,15 +5,14 @@ use turbowish_model::account::event_ring::{
     EventFact, EventRecord, RecordRing, ResourceUse, RingRecord,
 };
 use turbowish_model::account::paths::Paths;
-use turbowish_model::account::poll_ring::PollRecord;
 use turbowish_model::account::time::Scale;
 use turbowish_model::event::EventClass;
 use turbowish_recording::{
-    ChunkKind, ClockReading, EventEncoder, NameEncoder, PollEncoder, ResourceSpan, ThreadEvent,
-    ThreadEventKind,
+    ChunkKind, ClockReading, EventEncoder, NameEncoder, ResourceSpan, ThreadEvent, ThreadEventKind,
 };
 
 use super::calls::CallsReader;
+use super::poll_chunks::{PollChunks, PollPosition};
 use crate::hot::thread::{self, ThreadPolls};
 use crate::hot::{clock, proc, task};
 use crate::metrics::{self, EventWords};
@@ -24,8 +23,6 @@ use crate::server::{NewPolls, ThreadChunk, ThreadPart};
 #[derive(Debug, Default)]
 pub(in crate::monitor) struct PollReader {
     threads: Vec<ThreadReader>,
-    /// Room for the polls of one thread: as much as a ring has, so it is kept.
-    room: Vec<PollRecord>,
     calls: CallsReader,
     /// Number of procs, paths, chains and places of events that were named.
     named: [usize; 4],
@@ -34,14 +31,10 @@ pub(in crate::monitor) struct PollReader {
 #[derive(Debug)]
 struct ThreadReader {
     polls: ThreadPolls,
-    /// Number of the next poll.
-    next: u64,
-    /// Polls that were lost since the last chunk.
-    lost: u64,
+    /// How far they were read.
+    read: PollPosition,
     /// How far its other events were read.
     events: RingPosition,
-    /// End of the last poll, in nanoseconds since 1970: the next one begins no sooner.
-    until: u64,
 }
 
 impl PollReader {
@@ -51,11 +44,10 @@ impl PollReader {
         self.begin(&mut names);
         let mut new = NewPolls::default();
         let mut heard = on_event::is_heard().then(Vec::new);
-        let room = &mut self.room;
         self.threads.retain_mut(|thread| {
             // Looked at first: what it wrote before is then all there is.
             let is_over = thread.polls.is_over();
-            let fill = thread.read((clock, is_over), room, &mut new.polls, heard.as_mut());
+            let fill = thread.read((clock, is_over), &mut new.polls, heard.as_mut());
             new.fill_percent = new.fill_percent.max(fill);
             if is_over {
                 thread.polls.give_back();
@@ -120,11 +112,9 @@ impl PollReader {
 impl ThreadReader {
     const fn new(polls: ThreadPolls) -> Self {
         Self {
+            read: PollPosition::start(polls.index),
             polls,
-            next: 0,
-            lost: 0,
             events: RingPosition::START,
-            until: 0,
         }
     }
 
@@ -133,11 +123,10 @@ impl ThreadReader {
     fn read(
         &mut self,
         (clock, is_over): (ClockReading, bool),
-        room: &mut Vec<PollRecord>,
         into: &mut Vec<ThreadChunk>,
         mut heard: Option<&mut Vec<HeardEvent>>,
     ) -> u64 {
-        let polls = self.read_polls((clock, is_over), room, into, heard.as_deref_mut());
+        let polls = self.read_polls((clock, is_over), into, heard.as_deref_mut());
         polls.max(self.read_events(clock, into, heard))
     }
 
@@ -177,58 +166,37 @@ impl ThreadReader {
     fn read_polls(
         &mut self,
         (clock, is_over): (ClockReading, bool),
-        records: &mut Vec<PollRecord>,
         into: &mut Vec<ThreadChunk>,
         mut heard: Option<&mut Vec<HeardEvent>>,
     ) -> u64 {
         // Not a further reference, which would say that the thread goes on.
-        let ring = &*self.polls.ring;
-        if ring.written() == self.next {
+        let (ring, thread) = (&*self.polls.ring, self.polls.index);
+        let (from, written) = (self.read.next, ring.written());
+        if written == from {
             return 0;
         }
         if !thread::records(EventClass::Polls) {
             // They are not asked for, so they are not lost.
-            (self.next, self.lost) = (ring.written(), 0);
+            self.read.next = written;
             return 0;
         }
-        records.clear();
-        let read = ring.read(self.next, is_over, |poll| records.push(poll));
-        let new = read.next - self.next;
-        self.next = read.next;
-        self.lost += read.lost;
-        if let Some(first) = records.first() {
-            let at_unix_ns = clock.unix_ns(first.start()).max(self.until);
-            let lost = std::mem::take(&mut self.lost);
-            tell_lost(self.polls.index, at_unix_ns, lost, heard.as_deref_mut());
-            let first = read.next - records.len() as u64;
-            let mut encoder = PollEncoder::begin(at_unix_ns, self.polls.index, first, lost)
-                .with_room(records.len());
-            for record in &*records {
-                let poll = clock.event(record);
-                encoder.push(&poll);
-                self.until = self.until.max(poll.end_unix_ns());
-                if let Some(heard) = &mut heard {
-                    heard.push(HeardEvent {
-                        thread: self.polls.index,
-                        at_unix_ns: poll.start_unix_ns,
-                        took_ns: poll.hold_ns,
-                        task: poll.task,
-                        what: Heard::Poll,
-                    });
-                }
+        let mut chunks = PollChunks::new(&mut self.read, written, into);
+        let read = ring.read(from, is_over, |number, record| {
+            let poll = clock.event(&record);
+            let lost = chunks.add(number, &poll);
+            if let Some(heard) = &mut heard {
+                tell_lost(thread, poll.start_unix_ns, lost, Some(heard));
+                heard.push(HeardEvent {
+                    thread,
+                    at_unix_ns: poll.start_unix_ns,
+                    took_ns: poll.hold_ns,
+                    task: poll.task,
+                    what: Heard::Poll,
+                });
             }
-            into.push(ThreadChunk {
-                kind: ChunkKind::Polls,
-                at_unix_ns,
-                body: encoder.end(),
-                has: Some(ThreadPart {
-                    thread: self.polls.index,
-                    next: read.next,
-                    count: records.len() as u64 + lost,
-                }),
-            });
-        }
-        new * 100 / ring.capacity()
+        });
+        chunks.close();
+        (read.next - from) * 100 / ring.capacity()
     }
 }
 
