@@ -48,13 +48,13 @@ impl PauseFlag {
         self.0.load(Ordering::Relaxed) & PAUSED != 0
     }
 
-    /// Stores the address at which the root future is pinned. The task has its row already, and may
-    /// have been paused.
+    /// Stores the address at which the root future is pinned. The row is not shown yet, so that
+    /// nobody can have paused the task.
     pub(crate) fn lies_at(&self, address: usize) {
-        self.0.fetch_or(address & !PAUSED, Ordering::Relaxed);
+        self.0.store(address & !PAUSED, Ordering::Relaxed);
     }
 
-    fn address(&self) -> usize {
+    pub(crate) fn address(&self) -> usize {
         self.0.load(Ordering::Relaxed) & !PAUSED
     }
 

@@ -567,13 +567,15 @@ fn a_poll_is_withheld_or_not_whatever_happens_meanwhile() {
     }
 }
 
-/// A task has its row before it is known where it lies: a console may be quick.
+/// The flag and the address of the future share a word.
 #[test]
-fn a_pause_outlasts_the_first_poll() {
+fn a_task_that_is_paused_keeps_its_address() {
     let mark = PauseFlag::default();
-    mark.set();
     mark.lies_at(64);
+    assert!(!mark.is_set());
+    mark.set();
     assert!(mark.is_set());
+    assert_eq!(mark.address(), 64);
 }
 
 /// A monitor of which some queries take until no task is paused any more.

@@ -108,6 +108,13 @@ impl<T> Slot<T> {
         (self.state.load(Relaxed) & CLONES) as u32
     }
 
+    /// Whether nobody has a waker of the slot, or is waking one.
+    #[inline]
+    #[must_use]
+    pub fn is_alone(&self) -> bool {
+        self.state.load(Acquire) & USERS == 0
+    }
+
     #[inline]
     fn exchange(&self, before: &mut u64, after: u64) -> bool {
         let exchanged = self.state.compare_exchange(*before, after, AcqRel, Acquire);

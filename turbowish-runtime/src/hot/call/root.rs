@@ -248,10 +248,17 @@ pub(super) fn enter(
     meta: TaskMeta,
     first: Option<&FirstPoll<'_>>,
 ) {
-    match task::enter(meta, thread.ledger.epoch(), thread.index, first) {
-        Some(task) => settle(state, task),
+    let on = (thread.ledger.epoch(), thread.index);
+    match task::enter(meta, on, first, future_address(state)) {
+        Some(task) => *state.task = Some(task),
         None => state.account.set_rowless(),
     }
+}
+
+/// Address of the future of this call, which does not move once it is polled. It follows the state,
+/// unless its alignment is unusually large.
+fn future_address(state: &CallState) -> usize {
+    std::ptr::from_ref(state).addr() + size_of::<CallState>()
 }
 
 /// End of a poll.
@@ -346,18 +353,9 @@ pub(super) fn spawned(first: Option<&FirstPoll<'_>>, start: u64) -> Option<Wakeu
 }
 
 /// Removes the call from its task: it belongs to none any more, or to another one.
-#[cold]
+#[inline(never)]
 pub(super) fn leave_task(state: &mut CallState) {
     *state.task = None;
-}
-
-/// The call becomes the root of a task with a row: its future does not move from here on.
-#[cold]
-fn settle(state: &mut CallState, task: CoveredTask) {
-    // The future follows the state, unless its alignment is unusually large.
-    let address = std::ptr::from_ref(state).addr() + size_of::<CallState>();
-    task.covered().pause_flag().lies_at(address);
-    *state.task = Some(task);
 }
 
 /// Accounting was disarmed during the first poll of a task. A task that is now pending gets its
@@ -371,11 +369,9 @@ pub(super) fn outlast(
 ) {
     thread::with_current(epoch, |thread| {
         let first_poll = thread.first_poll.own();
-        if pending
-            && first_poll.id != 0
-            && let Some(task) = task::enter(first_poll, epoch, thread.index, first)
-        {
-            settle(state, task);
+        if pending && first_poll.id != 0 {
+            let on = (epoch, thread.index);
+            *state.task = task::enter(first_poll, on, first, future_address(state));
         }
         thread.first_poll.end();
     });

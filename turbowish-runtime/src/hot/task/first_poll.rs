@@ -72,21 +72,29 @@ impl<'w> FirstPoll<'w> {
         }
     }
 
-    /// The slot, which belongs to the caller from here on.
+    /// The slot, which belongs to the caller from here on. The poll is over: no other thread has
+    /// its waker by reference.
     pub(super) fn enter(&self) -> Option<&'static TaskSlot> {
-        let slot = self.slot();
         self.entered.store(true, Ordering::Relaxed);
-        slot
-    }
-
-    fn slot(&self) -> Option<&'static TaskSlot> {
         match self.slot.load(Ordering::Acquire) {
-            0 => self.take(),
+            0 => {
+                let (slot, word) = self.take();
+                self.slot.store(word, Ordering::Relaxed);
+                slot
+            }
             _ => self.made(),
         }
     }
 
-    fn take(&self) -> Option<&'static TaskSlot> {
+    fn slot(&self) -> Option<&'static TaskSlot> {
+        match self.slot.load(Ordering::Acquire) {
+            0 => self.clone_first(),
+            _ => self.made(),
+        }
+    }
+
+    /// A slot for the task, and the word for it.
+    fn take(&self) -> (Option<&'static TaskSlot>, u32) {
         let taken = registry::take();
         if let Some(slot) = taken {
             match self.owner {
@@ -94,11 +102,16 @@ impl<'w> FirstPoll<'w> {
                 owner => slot.begin_branch(&self.meta, owner),
             }
         }
-        let index = taken.map_or(NO_ROOM, |slot| slot.index() + 1);
+        (taken, taken.map_or(NO_ROOM, |slot| slot.index() + 1))
+    }
+
+    /// The slot, for the first clone of the waker.
+    fn clone_first(&self) -> Option<&'static TaskSlot> {
+        let (taken, word) = self.take();
         // Release: who finds the slot also finds the task in it.
         let first = self
             .slot
-            .compare_exchange(0, index, Ordering::AcqRel, Ordering::Acquire);
+            .compare_exchange(0, word, Ordering::AcqRel, Ordering::Acquire);
         if first.is_ok() {
             return taken;
         }

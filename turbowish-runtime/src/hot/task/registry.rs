@@ -278,13 +278,14 @@ fn has_room(what: Live, more: u64) -> bool {
     TASKS.slots.made() < limit || TASKS.live.sum(what) + more <= limit
 }
 
-/// Gives a task a row, in its first poll on a thread; `None` beyond the limit, counted.
-#[cold]
+/// Gives a task a row at the end of its first poll, which was on a thread; its future lies at
+/// `address` from here on. `None` beyond the limit, counted.
+#[inline(never)]
 pub(crate) fn enter(
     meta: TaskMeta,
-    epoch: u32,
-    thread: u32,
+    (epoch, thread): (u32, u32),
     first: Option<&FirstPoll<'_>>,
+    address: usize,
 ) -> Option<CoveredTask> {
     let slot = || match first {
         Some(first) => first.enter(),
@@ -309,6 +310,7 @@ pub(crate) fn enter(
     if slot.has(OUTSIDE) {
         begun(Live::Outside);
     }
+    slot.pause_flag.lies_at(address);
     show(slot);
     Some(CoveredTask::of(slot))
 }
@@ -334,9 +336,15 @@ pub(crate) fn enter_branch(first: &FirstPoll<'_>) -> Option<CoveredTask> {
     Some(CoveredTask::of(slot))
 }
 
+/// Shows a slot, at the end of a first poll.
 fn show(slot: &TaskSlot) {
-    // A waker on another thread may set a flag meanwhile.
-    slot.flags().fetch_or(SHOWN, Ordering::Release);
+    let flags = slot.flags();
+    if slot.is_alone() {
+        flags.store(flags.load(Ordering::Relaxed) | SHOWN, Ordering::Release);
+    } else {
+        // A waker on another thread may set a flag meanwhile.
+        flags.fetch_or(SHOWN, Ordering::Release);
+    }
 }
 
 /// Removes the row of a task or of a branch that is over.
