@@ -50,7 +50,7 @@ impl ChunkKind {
             Self::State => 1,
             Self::Mark => 2,
             Self::Names => 3,
-            Self::Polls => 4,
+            Self::Polls => 7,
             Self::Events => 5,
             Self::Calls => 6,
             Self::Other(code) => code,
@@ -62,7 +62,8 @@ impl ChunkKind {
             1 => Self::State,
             2 => Self::Mark,
             3 => Self::Names,
-            4 => Self::Polls,
+            // Number 4 had polls until 2026-11-29, which are read as well.
+            4 | 7 => Self::Polls,
             5 => Self::Events,
             6 => Self::Calls,
             _ => Self::Other(code),

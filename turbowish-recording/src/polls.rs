@@ -1,6 +1,8 @@
 //! Polls: what the workers did, poll by poll. A chunk has the polls of one thread, in their order.
 
+use turbowish_model::account::counters::PROC_LIMIT;
 use turbowish_model::account::poll_ring::PollOutcome;
+use turbowish_model::account::task::TaskMeta;
 
 use crate::varint::{Bytes, fold, put, unfold};
 
@@ -83,9 +85,21 @@ pub struct PollEncoder {
     body: Vec<u8>,
     /// The end of the poll before, or the time of the chunk.
     clock: u64,
-    /// Task, path and chain of the poll before.
-    last: (u64, u32, u32),
+    before: Before,
     count: usize,
+}
+
+/// What the polls before were about: most polls are told by what differs.
+#[derive(Clone, Copy, Debug, Default)]
+struct Before {
+    /// Task, path and chain of the poll before.
+    task: u64,
+    path: u32,
+    chain: u32,
+    /// Chain of the last poll after which a task waited.
+    waited: u32,
+    /// The last task that woke one, and the path of its call.
+    waker: (u64, u32),
 }
 
 /// Bytes of a poll, most often no more.
@@ -96,9 +110,81 @@ const WOKEN: u8 = 1 << 3;
 const SAME_TASK: u8 = 1 << 4;
 const SAME_PATH: u8 = 1 << 5;
 const SAME_CHAIN: u8 = 1 << 6;
+/// Task, path and chain are told by what differs. Of polls that were recorded before 2026-11-30,
+/// the difference of the task's ID is, and path and chain as they are.
+const NEAR: u8 = 1 << 7;
 
 const BY_THREAD: u64 = 1;
 const BY_TASK: u64 = 2;
+const BY_SAME_TASK: u64 = 3;
+
+impl Before {
+    /// Task, path and chain as numbers, where they differ. A number of the task that is odd is
+    /// followed by that of its root.
+    fn task(&self, task: u64) -> (u64, Option<u32>) {
+        let (now, before) = (meta(task), meta(self.task));
+        let difference = now.ordinal().wrapping_sub(before.ordinal());
+        let other = (now.root() != before.root()).then(|| now.root());
+        let number = fold(difference.cast_signed()) << 1 | u64::from(other.is_some());
+        (number, other)
+    }
+
+    fn path(&self, path: u32) -> u64 {
+        fold(i64::from(path) - i64::from(self.path))
+    }
+
+    fn chain(&self, chain: u32) -> u64 {
+        match chain {
+            0 => 0,
+            _ => fold(i64::from(chain) - i64::from(self.waited)) + 1,
+        }
+    }
+
+    /// The task, path and chain of such numbers.
+    fn task_of(&self, number: u64, root: Option<u32>) -> u64 {
+        let before = meta(self.task);
+        let ordinal = before.ordinal().wrapping_add_signed(unfold(number >> 1));
+        TaskMeta::new(root.unwrap_or(before.root()), ordinal, 0, 0).id
+    }
+
+    fn path_of(&self, number: u64) -> Option<u32> {
+        moved(self.path, number)
+    }
+
+    fn chain_of(&self, number: u64) -> Option<u32> {
+        match number.checked_sub(1) {
+            None => Some(0),
+            Some(number) => moved(self.waited, number),
+        }
+    }
+
+    /// Goes on to the poll after this one.
+    const fn pass(&mut self, poll: &PollEvent) {
+        (self.task, self.path, self.chain) = (poll.task, poll.path, poll.chain);
+        if poll.chain != 0 {
+            self.waited = poll.chain;
+        }
+        if let Some(WakeupEvent {
+            by: WokenBy::Task { id, path },
+            ..
+        }) = poll.wakeup
+        {
+            self.waker = (id, path);
+        }
+    }
+}
+
+fn moved(from: u32, number: u64) -> Option<u32> {
+    i64::from(from).checked_add(unfold(number))?.try_into().ok()
+}
+
+const fn meta(task: u64) -> TaskMeta {
+    TaskMeta {
+        id: task,
+        created: 0,
+        future_bytes: 0,
+    }
+}
 
 impl PollEncoder {
     /// Begins the body of a chunk of this time, which no poll precedes. Thread, number of the first
@@ -112,7 +198,7 @@ impl PollEncoder {
         Self {
             body,
             clock: at_unix_ns,
-            last: (0, 0, 0),
+            before: Before::default(),
             count: 0,
         }
     }
@@ -127,12 +213,13 @@ impl PollEncoder {
     /// Adds a poll. One that begins before the end of the poll before is taken to begin there.
     pub fn push(&mut self, poll: &PollEvent) {
         let flag = |is_set: bool, flag: u8| if is_set { flag } else { 0 };
-        let (task, path, chain) = self.last;
+        let before = &self.before;
         let flags = poll.outcome.code()
             | flag(poll.wakeup.is_some(), WOKEN)
-            | flag(poll.task == task, SAME_TASK)
-            | flag(poll.path == path, SAME_PATH)
-            | flag(poll.chain == chain, SAME_CHAIN);
+            | flag(poll.task == before.task, SAME_TASK)
+            | flag(poll.path == before.path, SAME_PATH)
+            | flag(poll.chain == before.chain, SAME_CHAIN)
+            | NEAR;
         let body = &mut self.body;
         body.push(flags);
         let start = poll.start_unix_ns.max(self.clock);
@@ -140,20 +227,24 @@ impl PollEncoder {
         put(body, start - self.clock);
         put(body, end - start);
         if flags & SAME_TASK == 0 {
-            let difference = poll.task.wrapping_sub(task);
-            put(body, fold(difference.cast_signed()));
+            let (number, root) = before.task(poll.task);
+            put(body, number);
+            if let Some(root) = root {
+                put(body, root.into());
+            }
         }
         if flags & SAME_PATH == 0 {
-            put(body, poll.path.into());
+            put(body, before.path(poll.path));
         }
         if flags & SAME_CHAIN == 0 {
-            put(body, poll.chain.into());
+            put(body, before.chain(poll.chain));
         }
         if let Some(WakeupEvent { latency_ns, by }) = poll.wakeup {
             put(body, latency_ns);
             match by {
                 WokenBy::Unknown => put(body, 0),
                 WokenBy::Thread(thread) => put(body, u64::from(thread) << 2 | BY_THREAD),
+                WokenBy::Task { id, path } if (id, path) == before.waker => put(body, BY_SAME_TASK),
                 WokenBy::Task { id, path } => {
                     put(body, u64::from(path) << 2 | BY_TASK);
                     let difference = id.wrapping_sub(poll.task);
@@ -162,7 +253,7 @@ impl PollEncoder {
             }
         }
         self.clock = end;
-        self.last = (poll.task, poll.path, poll.chain);
+        self.before.pass(poll);
         self.count += 1;
     }
 
@@ -191,11 +282,12 @@ impl PollBatch {
     pub fn read(at_unix_ns: u64, body: &[u8]) -> Option<Self> {
         let mut bytes = Bytes(body);
         let (thread, first, lost) = (bytes.small()?, bytes.number()?, bytes.number()?);
-        let (mut polls, mut clock, mut last) = (Vec::new(), at_unix_ns, PollEvent::default());
+        let (mut polls, mut clock, mut before) = (Vec::new(), at_unix_ns, Before::default());
         while !bytes.is_empty() {
-            last = poll(&mut bytes, clock, &last)?;
-            clock = last.end_unix_ns();
-            polls.push(last);
+            let poll = poll(&mut bytes, clock, &before)?;
+            clock = poll.end_unix_ns();
+            before.pass(&poll);
+            polls.push(poll);
         }
         Some(Self {
             thread,
@@ -212,26 +304,37 @@ impl PollBatch {
     }
 }
 
-fn poll(bytes: &mut Bytes<'_>, clock: u64, last: &PollEvent) -> Option<PollEvent> {
+fn poll(bytes: &mut Bytes<'_>, clock: u64, before: &Before) -> Option<PollEvent> {
     let flags = bytes.byte()?;
+    let is_near = flags & NEAR != 0;
     let start_unix_ns = clock.checked_add(bytes.number()?)?;
     let hold_ns = bytes.number()?;
     start_unix_ns.checked_add(hold_ns)?;
     let task = match flags & SAME_TASK {
-        0 => last.task.wrapping_add_signed(unfold(bytes.number()?)),
-        _ => last.task,
+        0 if is_near => {
+            let number = bytes.number()?;
+            let root = match number & 1 {
+                0 => None,
+                _ => Some(bytes.small().filter(|root| *root < PROC_LIMIT)?),
+            };
+            before.task_of(number, root)
+        }
+        0 => before.task.wrapping_add_signed(unfold(bytes.number()?)),
+        _ => before.task,
     };
     let path = match flags & SAME_PATH {
+        0 if is_near => before.path_of(bytes.number()?)?,
         0 => bytes.small()?,
-        _ => last.path,
+        _ => before.path,
     };
     let chain = match flags & SAME_CHAIN {
+        0 if is_near => before.chain_of(bytes.number()?)?,
         0 => bytes.small()?,
-        _ => last.chain,
+        _ => before.chain,
     };
     let wakeup = match flags & WOKEN {
         0 => None,
-        _ => Some(wakeup(bytes, task)?),
+        _ => Some(wakeup(bytes, task, before.waker)?),
     };
     Some(PollEvent {
         start_unix_ns,
@@ -244,7 +347,7 @@ fn poll(bytes: &mut Bytes<'_>, clock: u64, last: &PollEvent) -> Option<PollEvent
     })
 }
 
-fn wakeup(bytes: &mut Bytes<'_>, task: u64) -> Option<WakeupEvent> {
+fn wakeup(bytes: &mut Bytes<'_>, task: u64, waker: (u64, u32)) -> Option<WakeupEvent> {
     let latency_ns = bytes.number()?;
     let by = bytes.number()?;
     let by = match by & 3 {
@@ -252,6 +355,10 @@ fn wakeup(bytes: &mut Bytes<'_>, task: u64) -> Option<WakeupEvent> {
         BY_TASK => WokenBy::Task {
             id: task.wrapping_add_signed(unfold(bytes.number()?)),
             path: (by >> 2).try_into().ok()?,
+        },
+        BY_SAME_TASK => WokenBy::Task {
+            id: waker.0,
+            path: waker.1,
         },
         _ => WokenBy::Unknown,
     };
@@ -262,6 +369,7 @@ fn wakeup(bytes: &mut Bytes<'_>, task: u64) -> Option<WakeupEvent> {
 mod tests {
     use proptest::prelude::*;
     use turbowish_model::account::poll_ring::PollOutcome;
+    use turbowish_model::account::task::TaskMeta;
 
     use super::{PollBatch, PollEncoder, PollEvent, WakeupEvent, WokenBy};
 
@@ -270,6 +378,7 @@ mod tests {
             Just(WokenBy::Unknown),
             any::<u32>().prop_map(WokenBy::Thread),
             any::<(u64, u32)>().prop_map(|(id, path)| WokenBy::Task { id, path }),
+            (0..2_u64, 0..2_u32).prop_map(|(id, path)| WokenBy::Task { id, path }),
         ]
     }
 
@@ -278,8 +387,13 @@ mod tests {
         fn event()(
             gap in prop_oneof![Just(0), 0..5_000_u64, 0..1_u64 << 40],
             hold_ns in prop_oneof![0..5_000_u64, 0..1_u64 << 40],
-            task in prop_oneof![0..4_u64, any::<u64>()],
-            (path, chain) in (0..4_u32, any::<u32>()),
+            task in prop_oneof![
+                0..4_u64,
+                (0..3_u32, 0..4_u64).prop_map(|(root, nth)| TaskMeta::new(root, nth, 0, 0).id),
+                any::<u64>(),
+            ],
+            path in prop_oneof![0..4_u32, any::<u32>()],
+            chain in prop_oneof![0..4_u32, any::<u32>()],
             code in 0..5_u8,
             wakeup in proptest::option::of((any::<u64>(), by())),
         ) -> PollEvent {
@@ -320,6 +434,78 @@ mod tests {
                 prop_assert!(ends.zip(starts).all(|(end, next)| end <= next));
             }
         }
+    }
+
+    /// The task of the first poll is 40, and it was woken by 38 in a call of path 5.
+    const BEFORE: [u8; 15] = [
+        7,
+        0,
+        0,
+        0b0000_1001,
+        5,
+        10,
+        80,
+        0xac,
+        2,
+        9,
+        3,
+        22,
+        3,
+        0b0111_0010,
+        1,
+    ];
+
+    #[test]
+    fn bodies_of_before_are_read() {
+        let body = [&BEFORE[..], &[2]].concat();
+        let batch = PollBatch::read(100, &body).expect("a body");
+        let first = PollEvent {
+            start_unix_ns: 105,
+            hold_ns: 10,
+            task: 40,
+            path: 300,
+            chain: 9,
+            outcome: PollOutcome::Pending,
+            wakeup: Some(WakeupEvent {
+                latency_ns: 3,
+                by: WokenBy::Task { id: 38, path: 5 },
+            }),
+        };
+        let second = PollEvent {
+            start_unix_ns: 116,
+            hold_ns: 2,
+            outcome: PollOutcome::Ready,
+            wakeup: None,
+            ..first
+        };
+        assert_eq!((batch.thread, batch.polls), (7, vec![first, second]));
+    }
+
+    /// A server: few procs, and tasks that follow one another.
+    #[test]
+    fn a_usual_poll_is_short() {
+        let mut encoder = PollEncoder::begin(0, 1, 0, 0);
+        let spawned = WokenBy::Task {
+            id: TaskMeta::new(9, 1, 0, 0).id,
+            path: 50_000,
+        };
+        for nth in 0..1_000 {
+            let is_first = nth % 2 == 0;
+            encoder.push(&PollEvent {
+                start_unix_ns: 4_000 * nth,
+                hold_ns: 2_000,
+                task: TaskMeta::new(7, nth, 0, 0).id,
+                path: 50_000 + u32::from(is_first),
+                chain: if is_first { 60_000 } else { 0 },
+                outcome: PollOutcome::Pending,
+                wakeup: is_first.then_some(WakeupEvent {
+                    latency_ns: 10_000,
+                    by: spawned,
+                }),
+            });
+        }
+        let polls = encoder.count();
+        assert!(encoder.end().len() < 10 * polls);
     }
 
     #[test]

@@ -444,3 +444,19 @@ fn any_numbers_are_exported() {
 fn the_small_recording_with_events_is_in_a_file() {
     insta::assert_binary_snapshot!("small.tw", bytes_with_events());
 }
+
+/// The same recording as it was written until 2026-11-29, with polls in chunks of another kind.
+const OLDER: &[u8] = include_bytes!("older.tw");
+
+#[test]
+fn an_older_recording_says_the_same() {
+    let export = |bytes: Vec<u8>| {
+        let (mut timeline, labels) = timeline_of(bytes);
+        let mut out = Vec::new();
+        chrome::write(&mut timeline, &labels, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    };
+    let new = bytes_with_events();
+    assert_ne!(OLDER, new);
+    assert_eq!(export(OLDER.to_vec()), export(new));
+}
