@@ -122,7 +122,7 @@ impl Before {
     /// Task, path and chain as numbers, where they differ. A number of the task that is odd is
     /// followed by that of its root.
     fn task(&self, task: u64) -> (u64, Option<u32>) {
-        let (now, before) = (meta(task), meta(self.task));
+        let (now, before) = (TaskMeta::of(task), TaskMeta::of(self.task));
         let difference = now.ordinal().wrapping_sub(before.ordinal());
         let other = (now.root() != before.root()).then(|| now.root());
         let number = fold(difference.cast_signed()) << 1 | u64::from(other.is_some());
@@ -142,7 +142,7 @@ impl Before {
 
     /// The task, path and chain of such numbers.
     fn task_of(&self, number: u64, root: Option<u32>) -> u64 {
-        let before = meta(self.task);
+        let before = TaskMeta::of(self.task);
         let ordinal = before.ordinal().wrapping_add_signed(unfold(number >> 1));
         TaskMeta::new(root.unwrap_or(before.root()), ordinal, 0, 0).id
     }
@@ -176,14 +176,6 @@ impl Before {
 
 fn moved(from: u32, number: u64) -> Option<u32> {
     i64::from(from).checked_add(unfold(number))?.try_into().ok()
-}
-
-const fn meta(task: u64) -> TaskMeta {
-    TaskMeta {
-        id: task,
-        created: 0,
-        future_bytes: 0,
-    }
 }
 
 impl PollEncoder {

@@ -77,7 +77,11 @@ impl Labels {
         match (id, self.tasks.get(&id)) {
             (0, _) => UNKNOWN.to_owned(),
             (_, Some(name)) => name.clone(),
-            _ => format!("{}-{}", last_word(&self.root(id)), meta(id).ordinal()),
+            _ => format!(
+                "{}-{}",
+                last_word(&self.root(id)),
+                TaskMeta::of(id).ordinal()
+            ),
         }
     }
 
@@ -219,15 +223,6 @@ impl Labels {
 pub(super) const fn root_of(task: u64) -> Option<u32> {
     match task {
         0 => None,
-        task => Some(meta(task).root()),
-    }
-}
-
-/// What a task's ID says.
-const fn meta(id: u64) -> TaskMeta {
-    TaskMeta {
-        id,
-        created: 0,
-        future_bytes: 0,
+        task => Some(TaskMeta::of(task).root()),
     }
 }

@@ -61,6 +61,16 @@ impl TaskMeta {
         }
     }
 
+    /// What the ID of a task says: its root and its ordinal. The rest is 0.
+    #[must_use]
+    pub const fn of(id: u64) -> Self {
+        Self {
+            id,
+            created: 0,
+            future_bytes: 0,
+        }
+    }
+
     /// Proc id of the root.
     #[must_use]
     pub const fn root(&self) -> u32 {

@@ -43,12 +43,8 @@ fn count() {
         let here = thread.ledger.current_call();
         let is_new =
             here.task != 0 && thread.forced.swap(here.poll, Ordering::Relaxed) != here.poll;
-        let meta = TaskMeta {
-            id: here.task,
-            ..TaskMeta::default()
-        };
         is_new.then(|| ForcedYield {
-            root: meta.root(),
+            root: TaskMeta::of(here.task).root(),
             proc: here.proc.wrapping_sub(1),
             site: here.site,
         })

@@ -54,11 +54,8 @@ impl IdleWaits {
 
     fn add(&mut self, who: CurrentCall, since: u64, what: IdleWait) {
         let task = who.task;
-        let meta = TaskMeta {
-            id: task,
-            ..TaskMeta::default()
-        };
-        let Some(proc) = who.proc.checked_sub(1).filter(|proc| *proc == meta.root()) else {
+        let root = TaskMeta::of(task).root();
+        let Some(proc) = who.proc.checked_sub(1).filter(|proc| *proc == root) else {
             return;
         };
         let fresh = RootWait {

@@ -284,10 +284,7 @@ impl<'a> NameTable<'a> {
         if let Some(name) = self.others.get_or_init(task::named).get(&id) {
             return Some(name.to_string());
         }
-        let meta = TaskMeta {
-            id,
-            ..TaskMeta::default()
-        };
+        let meta = TaskMeta::of(id);
         let word = self.words.get(meta.root() as usize).filter(|_| id != 0)?;
         Some(format!("{word}-{}", meta.ordinal()))
     }

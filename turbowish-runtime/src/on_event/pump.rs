@@ -301,12 +301,7 @@ impl Words {
         if id == 0 {
             return "";
         }
-        let meta = TaskMeta {
-            id,
-            created: 0,
-            future_bytes: 0,
-        };
-        let root = meta.root() as usize;
+        let root = TaskMeta::of(id).root() as usize;
         if root >= self.procs.len() {
             self.procs = proc::all();
         }

@@ -194,13 +194,7 @@ fn branches() -> usize {
 }
 
 fn branches_of(root: &'static Proc) -> usize {
-    let of_root = |id: u64| {
-        let meta = TaskMeta {
-            id,
-            ..TaskMeta::default()
-        };
-        Some(meta.root()) == root.id()
-    };
+    let of_root = |id: u64| Some(TaskMeta::of(id).root()) == root.id();
     let all = task::branches(|_| true).into_iter();
     all.filter(|(task, _)| of_root(*task))
         .map(|(_, branches)| branches.len())

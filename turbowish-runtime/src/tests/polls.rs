@@ -72,14 +72,7 @@ fn each_poll_says_whose_it_was_how_long_it_took_and_who_had_woken_the_task() {
 
     let [consumer, producer, again] = [0, 1, 2].map(|nth: usize| polls[nth].task);
     assert_eq!(again, consumer);
-    let root = |id| {
-        let meta = TaskMeta {
-            id,
-            created: 0,
-            future_bytes: 0,
-        };
-        Some(meta.root())
-    };
+    let root = |id| Some(TaskMeta::of(id).root());
     assert_eq!([consumer, producer].map(root), [CONSUME.id(), PRODUCE.id()]);
 
     let wakeup: Vec<_> = polls.iter().map(|poll| poll.wakeup).collect();

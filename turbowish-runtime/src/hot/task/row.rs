@@ -38,12 +38,7 @@ impl TaskRow {
 
     /// Proc of the task's root.
     pub(crate) const fn root(&self) -> u32 {
-        let meta = TaskMeta {
-            id: self.id,
-            created: 0,
-            future_bytes: 0,
-        };
-        meta.root()
+        TaskMeta::of(self.id).root()
     }
 
     /// Whether it is not over.
