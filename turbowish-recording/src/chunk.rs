@@ -62,7 +62,7 @@ impl ChunkKind {
             1 => Self::State,
             2 => Self::Mark,
             3 => Self::Names,
-            // Number 4 had polls until 2026-11-29, which are read as well.
+            // Until 2026-11-29, chunks of polls had number 4.
             4 | 7 => Self::Polls,
             5 => Self::Events,
             6 => Self::Calls,

@@ -85,13 +85,13 @@ pub struct PollEncoder {
     body: Vec<u8>,
     /// The end of the poll before, or the time of the chunk.
     clock: u64,
-    before: Before,
+    before: DeltaBase,
     count: usize,
 }
 
-/// What the polls before were about: most polls are told by what differs.
+/// What the polls before had, from which the next one is delta-encoded.
 #[derive(Clone, Copy, Debug, Default)]
-struct Before {
+struct DeltaBase {
     /// Task, path and chain of the poll before.
     task: u64,
     path: u32,
@@ -110,17 +110,16 @@ const WOKEN: u8 = 1 << 3;
 const SAME_TASK: u8 = 1 << 4;
 const SAME_PATH: u8 = 1 << 5;
 const SAME_CHAIN: u8 = 1 << 6;
-/// Task, path and chain are told by what differs. Of polls that were recorded before 2026-11-30,
-/// the difference of the task's ID is, and path and chain as they are.
-const NEAR: u8 = 1 << 7;
+/// Task, path and chain are delta-encoded. Without this flag, as until 2026-11-29, the whole ID of
+/// the task is, and path and chain are not.
+const DELTA: u8 = 1 << 7;
 
 const BY_THREAD: u64 = 1;
 const BY_TASK: u64 = 2;
 const BY_SAME_TASK: u64 = 3;
 
-impl Before {
-    /// Task, path and chain as numbers, where they differ. A number of the task that is odd is
-    /// followed by that of its root.
+impl DeltaBase {
+    /// The delta of a task's ordinal, doubled. It is odd if the root differs, which follows then.
     fn task(&self, task: u64) -> (u64, Option<u32>) {
         let (now, before) = (TaskMeta::of(task), TaskMeta::of(self.task));
         let difference = now.ordinal().wrapping_sub(before.ordinal());
@@ -129,32 +128,24 @@ impl Before {
         (number, other)
     }
 
-    fn path(&self, path: u32) -> u64 {
-        fold(i64::from(path) - i64::from(self.path))
-    }
-
+    /// The delta of a chain plus one; 0 if there is no chain.
     fn chain(&self, chain: u32) -> u64 {
         match chain {
             0 => 0,
-            _ => fold(i64::from(chain) - i64::from(self.waited)) + 1,
+            _ => delta(self.waited, chain) + 1,
         }
     }
 
-    /// The task, path and chain of such numbers.
     fn task_of(&self, number: u64, root: Option<u32>) -> u64 {
         let before = TaskMeta::of(self.task);
         let ordinal = before.ordinal().wrapping_add_signed(unfold(number >> 1));
         TaskMeta::new(root.unwrap_or(before.root()), ordinal, 0, 0).id
     }
 
-    fn path_of(&self, number: u64) -> Option<u32> {
-        moved(self.path, number)
-    }
-
     fn chain_of(&self, number: u64) -> Option<u32> {
         match number.checked_sub(1) {
             None => Some(0),
-            Some(number) => moved(self.waited, number),
+            Some(delta) => apply(self.waited, delta),
         }
     }
 
@@ -174,8 +165,13 @@ impl Before {
     }
 }
 
-fn moved(from: u32, number: u64) -> Option<u32> {
-    i64::from(from).checked_add(unfold(number))?.try_into().ok()
+fn delta(from: u32, to: u32) -> u64 {
+    fold(i64::from(to) - i64::from(from))
+}
+
+/// What such a delta leads to, if it is in range.
+fn apply(from: u32, delta: u64) -> Option<u32> {
+    i64::from(from).checked_add(unfold(delta))?.try_into().ok()
 }
 
 impl PollEncoder {
@@ -190,7 +186,7 @@ impl PollEncoder {
         Self {
             body,
             clock: at_unix_ns,
-            before: Before::default(),
+            before: DeltaBase::default(),
             count: 0,
         }
     }
@@ -211,7 +207,7 @@ impl PollEncoder {
             | flag(poll.task == before.task, SAME_TASK)
             | flag(poll.path == before.path, SAME_PATH)
             | flag(poll.chain == before.chain, SAME_CHAIN)
-            | NEAR;
+            | DELTA;
         let body = &mut self.body;
         body.push(flags);
         let start = poll.start_unix_ns.max(self.clock);
@@ -226,7 +222,7 @@ impl PollEncoder {
             }
         }
         if flags & SAME_PATH == 0 {
-            put(body, before.path(poll.path));
+            put(body, delta(before.path, poll.path));
         }
         if flags & SAME_CHAIN == 0 {
             put(body, before.chain(poll.chain));
@@ -274,7 +270,7 @@ impl PollBatch {
     pub fn read(at_unix_ns: u64, body: &[u8]) -> Option<Self> {
         let mut bytes = Bytes(body);
         let (thread, first, lost) = (bytes.small()?, bytes.number()?, bytes.number()?);
-        let (mut polls, mut clock, mut before) = (Vec::new(), at_unix_ns, Before::default());
+        let (mut polls, mut clock, mut before) = (Vec::new(), at_unix_ns, DeltaBase::default());
         while !bytes.is_empty() {
             let poll = poll(&mut bytes, clock, &before)?;
             clock = poll.end_unix_ns();
@@ -296,14 +292,14 @@ impl PollBatch {
     }
 }
 
-fn poll(bytes: &mut Bytes<'_>, clock: u64, before: &Before) -> Option<PollEvent> {
+fn poll(bytes: &mut Bytes<'_>, clock: u64, before: &DeltaBase) -> Option<PollEvent> {
     let flags = bytes.byte()?;
-    let is_near = flags & NEAR != 0;
+    let is_delta = flags & DELTA != 0;
     let start_unix_ns = clock.checked_add(bytes.number()?)?;
     let hold_ns = bytes.number()?;
     start_unix_ns.checked_add(hold_ns)?;
     let task = match flags & SAME_TASK {
-        0 if is_near => {
+        0 if is_delta => {
             let number = bytes.number()?;
             let root = match number & 1 {
                 0 => None,
@@ -315,12 +311,12 @@ fn poll(bytes: &mut Bytes<'_>, clock: u64, before: &Before) -> Option<PollEvent>
         _ => before.task,
     };
     let path = match flags & SAME_PATH {
-        0 if is_near => before.path_of(bytes.number()?)?,
+        0 if is_delta => apply(before.path, bytes.number()?)?,
         0 => bytes.small()?,
         _ => before.path,
     };
     let chain = match flags & SAME_CHAIN {
-        0 if is_near => before.chain_of(bytes.number()?)?,
+        0 if is_delta => before.chain_of(bytes.number()?)?,
         0 => bytes.small()?,
         _ => before.chain,
     };

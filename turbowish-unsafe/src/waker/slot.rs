@@ -108,11 +108,11 @@ impl<T> Slot<T> {
         (self.state.load(Relaxed) & CLONES) as u32
     }
 
-    /// Whether nobody has a waker of the slot, or is waking one.
+    /// Whether somebody has a waker of the slot, or is waking one.
     #[inline]
     #[must_use]
-    pub fn is_alone(&self) -> bool {
-        self.state.load(Acquire) & USERS == 0
+    pub fn has_users(&self) -> bool {
+        self.state.load(Acquire) & USERS != 0
     }
 
     #[inline]

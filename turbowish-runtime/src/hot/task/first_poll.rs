@@ -22,7 +22,8 @@ pub(crate) struct FirstPoll<'w> {
     pub(crate) owner: u64,
     epoch: u32,
     thread: u32,
-    /// Taken when the waker was cloned: index of the slot plus one, [`NO_ROOM`], or 0.
+    /// Index of the slot plus one, or [`NO_ROOM`]; 0 until the waker is cloned or the poll ends
+    /// pending.
     slot: AtomicU32,
     /// Whether it was woken by reference before there was a slot to record it.
     woken: AtomicBool,

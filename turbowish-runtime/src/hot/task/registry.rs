@@ -339,11 +339,11 @@ pub(crate) fn enter_branch(first: &FirstPoll<'_>) -> Option<CoveredTask> {
 /// Shows a slot, at the end of a first poll.
 fn show(slot: &TaskSlot) {
     let flags = slot.flags();
-    if slot.is_alone() {
-        flags.store(flags.load(Ordering::Relaxed) | SHOWN, Ordering::Release);
-    } else {
+    if slot.has_users() {
         // A waker on another thread may set a flag meanwhile.
         flags.fetch_or(SHOWN, Ordering::Release);
+    } else {
+        flags.store(flags.load(Ordering::Relaxed) | SHOWN, Ordering::Release);
     }
 }
 

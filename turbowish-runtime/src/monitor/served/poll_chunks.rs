@@ -106,6 +106,14 @@ mod tests {
 
     use super::{PollChunks, PollPosition};
 
+    fn poll(start_unix_ns: u64) -> PollEvent {
+        PollEvent {
+            start_unix_ns,
+            hold_ns: 10,
+            ..PollEvent::default()
+        }
+    }
+
     /// The first poll of each chunk has its number, and only what is lost right before it.
     #[test]
     fn what_comes_after_a_loss_is_a_chunk_of_its_own() {
@@ -114,14 +122,7 @@ mod tests {
             let mut making = PollChunks::new(&mut position, 14, &mut chunks);
             for &number in numbers {
                 let before = making.position.next;
-                let lost = making.add(
-                    number,
-                    &PollEvent {
-                        start_unix_ns: 100 * number,
-                        hold_ns: 10,
-                        ..PollEvent::default()
-                    },
-                );
+                let lost = making.add(number, &poll(100 * number));
                 assert_eq!(lost, number - before);
             }
             making.close();
@@ -145,14 +146,7 @@ mod tests {
         let (mut position, mut chunks) = (PollPosition::start(0), Vec::new());
         for (number, start_unix_ns) in [(0, 100), (1, 105)] {
             let mut making = PollChunks::new(&mut position, 2, &mut chunks);
-            making.add(
-                number,
-                &PollEvent {
-                    start_unix_ns,
-                    hold_ns: 10,
-                    ..PollEvent::default()
-                },
-            );
+            making.add(number, &poll(start_unix_ns));
             making.close();
         }
         assert_eq!(chunks[1].at_unix_ns, 110);
