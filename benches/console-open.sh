@@ -86,6 +86,8 @@ build() {
 
 # Sets $server, and for kv $port.
 start_program() {
+    : >"$work/operations"
+    : >"$work/out"
     if [[ $program == crowd ]]; then
         "$bench/crowd" "$tasks" "$workers" >"$work/operations" 2>"$work/err" &
     else

@@ -78,6 +78,7 @@ start() {
         program=$!
         return
     fi
+    : >"$work/out"
     "$bench/kv-armed" --port 0 --dir "$work/data" >"$work/out" 2>"$work/err" &
     program=$!
     for _ in $(seq 100); do
