@@ -102,9 +102,6 @@ struct DeltaBase {
     waker: (u64, u32),
 }
 
-/// Bytes of a poll, most often no more.
-const POLL_BYTES: usize = 16;
-
 const OUTCOME: u8 = 7;
 const WOKEN: u8 = 1 << 3;
 const SAME_TASK: u8 = 1 << 4;
@@ -179,7 +176,19 @@ impl PollEncoder {
     /// poll, and number of lost ones are as in [`PollBatch`].
     #[must_use]
     pub fn begin(at_unix_ns: u64, thread: u32, first: u64, lost: u64) -> Self {
-        let mut body = Vec::new();
+        Self::begin_in(Vec::new(), at_unix_ns, thread, first, lost)
+    }
+
+    /// The same, in the memory of a body that is not needed any more.
+    #[must_use]
+    pub fn begin_in(
+        mut body: Vec<u8>,
+        at_unix_ns: u64,
+        thread: u32,
+        first: u64,
+        lost: u64,
+    ) -> Self {
+        body.clear();
         put(&mut body, thread.into());
         put(&mut body, first);
         put(&mut body, lost);
@@ -189,13 +198,6 @@ impl PollEncoder {
             before: DeltaBase::default(),
             count: 0,
         }
-    }
-
-    /// Makes room for that many polls of usual length.
-    #[must_use]
-    pub fn with_room(mut self, polls: usize) -> Self {
-        self.body.reserve(polls.saturating_mul(POLL_BYTES));
-        self
     }
 
     /// Adds a poll. One that begins before the end of the poll before is taken to begin there.

@@ -34,6 +34,7 @@ use std::time::Duration;
 
 use accept::{Incoming, Listen};
 use admit::Slots;
+use bytes::Bytes;
 use quota::House;
 use recorder::Recorder;
 pub(crate) use recorder::{RecordConfig, RingFile, no_ring_file};
@@ -43,7 +44,7 @@ use turbowish_model::event::EventClasses;
 use turbowish_model::query::{Budget, Query, QueryError};
 use turbowish_model::snapshot::alert::Severity;
 use turbowish_model::snapshot::{Accounting, Process, Snapshot};
-use turbowish_recording::{ChunkKind, ClockReading};
+use turbowish_recording::{ChunkKind, ClockReading, encode};
 use turbowish_wire::{PauseTask, discovery};
 
 use crate::lock::lock;
@@ -113,14 +114,37 @@ pub(crate) struct NewPolls {
     pub(crate) clock: Option<ClockReading>,
 }
 
-/// The body of a chunk of what a thread did, and its time.
+/// A chunk of what a thread did.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ThreadChunk {
     pub(crate) kind: ChunkKind,
     pub(crate) at_unix_ns: u64,
-    pub(crate) body: Vec<u8>,
+    /// All of its bytes.
+    pub(crate) bytes: Bytes,
     /// How much it has; `None` where a reader sees by itself what is missing.
     pub(crate) has: Option<ThreadPart>,
+}
+
+impl ThreadChunk {
+    /// A chunk with a copy of this body. `None` if the body is longer than any chunk's.
+    pub(crate) fn new(
+        kind: ChunkKind,
+        at_unix_ns: u64,
+        body: &[u8],
+        has: Option<ThreadPart>,
+    ) -> Option<Self> {
+        Some(Self {
+            kind,
+            at_unix_ns,
+            bytes: encode(kind, at_unix_ns, 0, body)?.into(),
+            has,
+        })
+    }
+
+    #[cfg(test)]
+    pub(crate) fn body(&self) -> &[u8] {
+        &self.bytes[turbowish_recording::HEADER_BYTES..]
+    }
 }
 
 /// How much a chunk of polls or events has.

@@ -55,12 +55,12 @@ fn got(monitor: &Monitor) -> EventClasses {
         match chunk.kind {
             ChunkKind::Polls => classes = classes.with(EventClass::Polls),
             ChunkKind::Calls => {
-                let batch = CallBatch::read(chunk.at_unix_ns, &chunk.body).expect("calls");
+                let batch = CallBatch::read(chunk.at_unix_ns, chunk.body()).expect("calls");
                 assert!(batch.lost == 0 && batch.events.len() >= 6, "{batch:?}");
                 classes = classes.with(EventClass::Calls);
             }
             ChunkKind::Events => {
-                let batch = EventBatch::read(chunk.at_unix_ns, &chunk.body).expect("events");
+                let batch = EventBatch::read(chunk.at_unix_ns, chunk.body()).expect("events");
                 for event in batch.events {
                     let class = match event.kind {
                         ThreadEventKind::User { .. } => EventClass::User,
@@ -126,11 +126,11 @@ fn take(new: &NewPolls, calls: &mut RecordedCalls) -> Vec<u64> {
     for chunk in &new.polls {
         match chunk.kind {
             ChunkKind::Polls => {
-                let batch = PollBatch::read(chunk.at_unix_ns, &chunk.body).expect("polls");
+                let batch = PollBatch::read(chunk.at_unix_ns, chunk.body()).expect("polls");
                 begins.extend(batch.polls.iter().map(|poll| poll.start_unix_ns));
             }
             ChunkKind::Calls => {
-                let batch = CallBatch::read(chunk.at_unix_ns, &chunk.body).expect("calls");
+                let batch = CallBatch::read(chunk.at_unix_ns, chunk.body()).expect("calls");
                 calls.add(batch.into());
             }
             other => panic!("{other:?}"),

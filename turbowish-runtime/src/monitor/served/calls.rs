@@ -57,7 +57,7 @@ impl CallsReader {
         for EpochEnd { epoch, at } in ended {
             let later = self.epochs.split_off(&(epoch + 1));
             if let Some(next) = std::mem::replace(&mut self.epochs, later).get(&epoch) {
-                into.push(times.end(epoch, at, *next));
+                into.extend(times.end(epoch, at, *next));
             }
         }
         fullest
@@ -88,12 +88,8 @@ impl LogReader {
         };
         let mut encoder = CallEncoder::begin(at_unix_ns, self.log.index, lost, &place);
         records.iter().for_each(|record| encoder.push(record));
-        into.push(ThreadChunk {
-            kind: ChunkKind::Calls,
-            at_unix_ns,
-            body: encoder.end(),
-            has: None,
-        });
+        let body = encoder.end();
+        into.extend(ThreadChunk::new(ChunkKind::Calls, at_unix_ns, &body, None));
         Some(fill)
     }
 }
@@ -125,18 +121,14 @@ impl Times {
     }
 
     /// The chunk that tells the end of an epoch, after the last event of a thread.
-    fn end(self, epoch: u32, ticks: u64, (thread, first): (u32, u64)) -> ThreadChunk {
+    fn end(self, epoch: u32, ticks: u64, (thread, first): (u32, u64)) -> Option<ThreadChunk> {
         let at_unix_ns = self.clock.unix_ns(ticks);
         let place = CallPlace {
             first,
             ended_unix_ns: Some(at_unix_ns),
             ..self.place(epoch, ticks)
         };
-        ThreadChunk {
-            kind: ChunkKind::Calls,
-            at_unix_ns,
-            body: CallEncoder::begin(at_unix_ns, thread, 0, &place).end(),
-            has: None,
-        }
+        let body = CallEncoder::begin(at_unix_ns, thread, 0, &place).end();
+        ThreadChunk::new(ChunkKind::Calls, at_unix_ns, &body, None)
     }
 }

@@ -18,10 +18,11 @@ pub(super) struct PollPosition {
 /// Chunks in the making.
 pub(super) struct PollChunks<'a> {
     position: &'a mut PollPosition,
-    /// Number of the poll after the last one that is likely to come.
-    expected: u64,
     open: Option<OpenChunk>,
     into: &'a mut Vec<ThreadChunk>,
+    /// Memory for the bodies, kept from one look to the next: else the system would give new memory
+    /// each time.
+    buffer: &'a mut Vec<u8>,
 }
 
 struct OpenChunk {
@@ -46,14 +47,14 @@ impl<'a> PollChunks<'a> {
     /// Goes on from a position; the chunks are added to `into`.
     pub(super) const fn new(
         position: &'a mut PollPosition,
-        expected: u64,
         into: &'a mut Vec<ThreadChunk>,
+        buffer: &'a mut Vec<u8>,
     ) -> Self {
         Self {
             position,
-            expected,
             open: None,
             into,
+            buffer,
         }
     }
 
@@ -67,10 +68,9 @@ impl<'a> PollChunks<'a> {
         let (thread, until) = (self.position.thread, self.position.until);
         let open = self.open.get_or_insert_with(|| {
             let at_unix_ns = poll.start_unix_ns.max(until);
-            let encoder = PollEncoder::begin(at_unix_ns, thread, number, lost);
-            let expected = self.expected.saturating_sub(number);
+            let buffer = std::mem::take(self.buffer);
             OpenChunk {
-                encoder: encoder.with_room(usize::try_from(expected).unwrap_or(0)),
+                encoder: PollEncoder::begin_in(buffer, at_unix_ns, thread, number, lost),
                 at_unix_ns,
                 lost,
             }
@@ -87,16 +87,15 @@ impl<'a> PollChunks<'a> {
             return;
         };
         let count = open.encoder.count() as u64 + open.lost;
-        self.into.push(ThreadChunk {
-            kind: ChunkKind::Polls,
-            at_unix_ns: open.at_unix_ns,
-            body: open.encoder.end(),
-            has: Some(ThreadPart {
-                thread: self.position.thread,
-                next: self.position.next,
-                count,
-            }),
-        });
+        let has = ThreadPart {
+            thread: self.position.thread,
+            next: self.position.next,
+            count,
+        };
+        let (kind, body) = (ChunkKind::Polls, open.encoder.end());
+        let chunk = ThreadChunk::new(kind, open.at_unix_ns, &body, Some(has));
+        self.into.extend(chunk);
+        *self.buffer = body;
     }
 }
 
@@ -118,8 +117,9 @@ mod tests {
     #[test]
     fn what_comes_after_a_loss_is_a_chunk_of_its_own() {
         let (mut position, mut chunks) = (PollPosition::start(7), Vec::new());
+        let mut buffer = Vec::new();
         for numbers in [&[0, 1, 4, 5, 9][..], &[10], &[13]] {
-            let mut making = PollChunks::new(&mut position, 14, &mut chunks);
+            let mut making = PollChunks::new(&mut position, &mut chunks, &mut buffer);
             for &number in numbers {
                 let before = making.position.next;
                 let lost = making.add(number, &poll(100 * number));
@@ -129,7 +129,7 @@ mod tests {
             making.close();
         }
         let read = chunks.iter().map(|chunk| {
-            let batch = PollBatch::read(chunk.at_unix_ns, &chunk.body).expect("polls");
+            let batch = PollBatch::read(chunk.at_unix_ns, chunk.body()).expect("polls");
             let part = chunk.has.expect("polls");
             assert_eq!((part.thread, batch.thread), (7, 7));
             assert_eq!(chunk.at_unix_ns, 100 * batch.first);
@@ -144,8 +144,9 @@ mod tests {
     #[test]
     fn a_chunk_begins_no_sooner_than_the_last_poll_ended() {
         let (mut position, mut chunks) = (PollPosition::start(0), Vec::new());
+        let mut buffer = Vec::new();
         for (number, start_unix_ns) in [(0, 100), (1, 105)] {
-            let mut making = PollChunks::new(&mut position, 2, &mut chunks);
+            let mut making = PollChunks::new(&mut position, &mut chunks, &mut buffer);
             making.add(number, &poll(start_unix_ns));
             making.close();
         }

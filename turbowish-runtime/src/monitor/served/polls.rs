@@ -24,6 +24,8 @@ use crate::server::{NewPolls, ThreadChunk, ThreadPart};
 pub(in crate::monitor) struct PollReader {
     threads: Vec<ThreadReader>,
     calls: CallsReader,
+    /// Memory for the bodies of chunks of polls.
+    buffer: Vec<u8>,
     /// Number of procs, paths, chains and places of events that were named.
     named: [usize; 4],
 }
@@ -44,10 +46,11 @@ impl PollReader {
         self.begin(&mut names);
         let mut new = NewPolls::default();
         let mut heard = on_event::is_heard().then(Vec::new);
+        let buffer = &mut self.buffer;
         self.threads.retain_mut(|thread| {
             // Looked at first: what it wrote before is then all there is.
             let is_over = thread.polls.is_over();
-            let fill = thread.read((clock, is_over), &mut new.polls, heard.as_mut());
+            let fill = thread.read((clock, is_over), (&mut new.polls, buffer), heard.as_mut());
             new.fill_percent = new.fill_percent.max(fill);
             if is_over {
                 thread.polls.give_back();
@@ -123,10 +126,10 @@ impl ThreadReader {
     fn read(
         &mut self,
         (clock, is_over): (ClockReading, bool),
-        into: &mut Vec<ThreadChunk>,
+        (into, buffer): (&mut Vec<ThreadChunk>, &mut Vec<u8>),
         mut heard: Option<&mut Vec<HeardEvent>>,
     ) -> u64 {
-        let polls = self.read_polls((clock, is_over), into, heard.as_deref_mut());
+        let polls = self.read_polls((clock, is_over), (into, buffer), heard.as_deref_mut());
         polls.max(self.read_events(clock, into, heard))
     }
 
@@ -149,16 +152,13 @@ impl ThreadReader {
                     heard.push(heard_event(self.polls.index, &event));
                 }
             }
-            into.push(ThreadChunk {
-                kind: ChunkKind::Events,
-                at_unix_ns,
-                body: encoder.end(),
-                has: Some(ThreadPart {
-                    thread: self.polls.index,
-                    next: self.events.next,
-                    count: records.len() as u64 + lost,
-                }),
-            });
+            let has = ThreadPart {
+                thread: self.polls.index,
+                next: self.events.next,
+                count: records.len() as u64 + lost,
+            };
+            let (kind, body) = (ChunkKind::Events, encoder.end());
+            into.extend(ThreadChunk::new(kind, at_unix_ns, &body, Some(has)));
         }
         fill
     }
@@ -166,7 +166,7 @@ impl ThreadReader {
     fn read_polls(
         &mut self,
         (clock, is_over): (ClockReading, bool),
-        into: &mut Vec<ThreadChunk>,
+        (into, buffer): (&mut Vec<ThreadChunk>, &mut Vec<u8>),
         mut heard: Option<&mut Vec<HeardEvent>>,
     ) -> u64 {
         // Not a further reference, which would say that the thread goes on.
@@ -180,7 +180,7 @@ impl ThreadReader {
             self.read.next = written;
             return 0;
         }
-        let mut chunks = PollChunks::new(&mut self.read, written, into);
+        let mut chunks = PollChunks::new(&mut self.read, into, buffer);
         let read = ring.read(from, is_over, |number, record| {
             let poll = clock.event(&record);
             let lost = chunks.add(number, &poll);

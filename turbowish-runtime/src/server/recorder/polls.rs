@@ -103,16 +103,13 @@ impl Recorder {
         for ThreadChunk {
             kind,
             at_unix_ns,
-            body,
+            bytes,
             has,
         } in polls
         {
-            let Some(polls) = chunk(kind, at_unix_ns, 0, &body) else {
-                continue;
-            };
             // Where it has no room, it is as if it had given way at once, and all before it.
-            lock(&self.polls.ring).push_part(kind, at_unix_ns, polls.clone(), has);
-            lock(&self.file).append(&polls);
+            lock(&self.polls.ring).push_part(kind, at_unix_ns, bytes.clone(), has);
+            lock(&self.file).append(&bytes);
         }
         if let Some(rings) = &self.rings
             && !source.recorded().has(EventClass::Polls)

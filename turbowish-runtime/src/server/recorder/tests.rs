@@ -174,15 +174,11 @@ impl Stage {
 
     /// Polls of that many bytes, after a definition of names.
     fn polls(&self, names: &[u8], bytes: usize) {
-        let chunk = ThreadChunk {
-            kind: ChunkKind::Polls,
-            at_unix_ns: self.source.clock.fetch_add(1, Ordering::SeqCst),
-            body: vec![0; bytes],
-            has: None,
-        };
+        let at = self.source.clock.fetch_add(1, Ordering::SeqCst);
+        let chunk = ThreadChunk::new(ChunkKind::Polls, at, &vec![0; bytes], None);
         *self.source.polls.lock().unwrap() = NewPolls {
             names: names.to_vec(),
-            polls: vec![chunk],
+            polls: chunk.into_iter().collect(),
             fill_percent: 7,
             clock: None,
         };
