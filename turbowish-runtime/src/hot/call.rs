@@ -1,6 +1,10 @@
 //! The future of an instrumented call: each of its polls is a frame on the thread's stack.
 //!
 //! Nothing here allocates after warm-up, locks, or panics. Disarmed, a poll costs one relaxed load.
+//!
+//! The usual polls begin and end in functions of their own, which leave all else to general ones.
+//! The general ones are cold: so the compiler lays the usual way out in a row, without jumps over
+//! the code that leads to them.
 
 mod again;
 mod arrive;
@@ -302,6 +306,7 @@ fn begin_plain(
     improper_ctypes_definitions,
     reason = "both sides are Rust; in C's way it cannot unwind"
 )]
+#[cold]
 #[inline(never)]
 extern "C" fn begin_any<'a, 'b>(
     open: &'b mut OpenPoll<'a>,
@@ -439,6 +444,7 @@ struct OpenPoll<'a> {
     improper_ctypes_definitions,
     reason = "both sides are Rust; in C's way it cannot unwind"
 )]
+#[cold]
 #[inline(never)]
 extern "C" fn end_any(open: &mut OpenPoll<'_>, end: PollEnd, read: Option<u64>) {
     open.waker.end_task();
@@ -451,6 +457,7 @@ extern "C" fn end_any(open: &mut OpenPoll<'_>, end: PollEnd, read: Option<u64>) 
     improper_ctypes_definitions,
     reason = "both sides are Rust; in C's way it cannot unwind"
 )]
+#[cold]
 #[inline(never)]
 extern "C" fn end_rest(open: &mut OpenPoll<'_>, end: PollEnd, read: Option<u64>) {
     let depth = std::mem::replace(&mut open.depth, CLOSED);
@@ -485,6 +492,7 @@ extern "C" fn end_rest(open: &mut OpenPoll<'_>, end: PollEnd, read: Option<u64>)
 }
 
 /// Closes the frame of a call that belongs to its caller's task and was given its caller's waker.
+#[cold]
 #[inline(never)]
 fn close_plain(
     thread: &ThreadLedger,

@@ -45,6 +45,7 @@ extern "C" fn arrive(proc: &'static Proc, site: u32, shape: usize) {
 }
 
 /// Arrives at any await point.
+#[cold]
 #[inline(never)]
 extern "C" fn arrive_with(proc: &'static Proc, site: u32, shape: usize) {
     let Some(epoch) = switch::quick() else {

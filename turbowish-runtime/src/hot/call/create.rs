@@ -27,6 +27,7 @@ pub(super) extern "C" fn create(proc: &'static Proc, bytes: usize) -> Origin {
     create_with(proc, bytes)
 }
 
+#[cold]
 #[inline(never)]
 extern "C" fn create_with(proc: &'static Proc, bytes: usize) -> Origin {
     let Some(epoch) = switch::quick() else {
