@@ -7,7 +7,7 @@ use turbowish_model::account::call::{Call, PollEnd, ProcKey};
 use turbowish_model::account::counters::{OTHERS, Population, Sum};
 use turbowish_model::account::ledger::{Ledger, Start};
 use turbowish_model::account::paths::{PATH_LIMIT, Paths};
-use turbowish_model::account::task::{TaskCell, TaskMeta};
+use turbowish_model::account::task::{RecentChains, TaskCell, TaskMeta};
 use turbowish_model::collect::history::{History, Totals};
 use turbowish_model::collect::read::ReadRoom;
 
@@ -81,7 +81,7 @@ fn chain(cell: &TaskCell, ledger: &Ledger) -> Vec<u32> {
     cell.begin(1, 0, 0);
     let ended = cell.end(1, 1, 1);
     match ledger.take_await_stack() {
-        Some(taken) => ended.publish(&TABLE, |stack| taken.each(|step| stack.push(step))),
+        Some(taken) => ended.publish_taken(&TABLE, &RecentChains::default(), &taken),
         None => ended.unmoved(),
     }
     cell.read(&TABLE, &mut || ())
@@ -297,7 +297,7 @@ fn below_levels_that_stand_still_the_chain_moves() {
         cell.begin(1, 0, 0);
         let ended = cell.end(1, 1, 1);
         match ledger.take_await_stack() {
-            Some(taken) => ended.publish(&TABLE, |stack| taken.each(|step| stack.push(step))),
+            Some(taken) => ended.publish_taken(&TABLE, &RecentChains::default(), &taken),
             None => ended.unmoved(),
         }
         let stack = cell.read(&TABLE, &mut || ()).stack;

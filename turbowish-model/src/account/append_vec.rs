@@ -54,6 +54,12 @@ impl<T: Default, const N: usize> AppendVec<T, N> {
         self.first.get(index as usize)
     }
 
+    /// Returns the items from `from` up to but without `to`, if they are stored in place.
+    #[inline(always)]
+    pub(crate) fn all_in_place(&self, from: u32, to: u32) -> Option<&[T]> {
+        self.first.get(from as usize..to as usize)
+    }
+
     #[cold]
     fn beyond(&self, index: usize) -> &T {
         let (chunk, offset, len) = Self::place(index);

@@ -217,15 +217,27 @@ impl AwaitStack {
         {}
     }
 
-    /// Passes the frames from `mark` on to `each`, last (outermost) first, and removes them.
+    /// Passes the frames from `mark` on to `each`, last (outermost) first.
     #[inline]
-    pub(crate) fn take(&self, mark: u32, mut each: impl FnMut(AwaitStep)) {
+    pub(crate) fn each(&self, mark: u32, mut each: impl FnMut(AwaitStep)) {
         for index in (mark..self.len()).rev() {
             let step = self.steps.at(index as usize).step();
             if step.level() != BLANK {
                 each(step);
             }
         }
-        self.truncate(mark);
+    }
+
+    /// The frames from `mark` on, innermost first, removed ones included, unless there are very
+    /// many.
+    #[inline(always)]
+    pub(crate) fn frames(&self, mark: u32) -> Option<&[AwaitFrameCell]> {
+        self.steps.all_in_place(mark, self.len())
+    }
+
+    /// Removes the frame of a call, as if it was polled again.
+    #[cfg(test)]
+    pub(crate) fn remove(&self, level: u32, proc: u32, place: u32, since: u64) {
+        self.blank(AwaitStep::of(level, proc, place, since).into(), 0);
     }
 }

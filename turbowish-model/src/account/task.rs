@@ -5,6 +5,7 @@ mod branch;
 mod extra;
 mod glance;
 mod poller;
+mod recent_chains;
 mod stack;
 mod wake_source;
 mod words;
@@ -16,12 +17,14 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 pub use self::extra::{Alone, CellOwner, Extra};
 pub use self::glance::Glance;
+pub use self::recent_chains::RecentChains;
 pub use self::stack::Publication;
 pub use self::wake_source::{WAKER_CALLS, WakeSource};
 use self::words::{Count, MUCH, PollSums};
 use crate::account::await_stack::AwaitFrame;
 use crate::account::branch::BranchReading;
 use crate::account::counters::PROC_LIMIT;
+use crate::account::ledger::TakenStack;
 use crate::account::paths::Paths;
 use crate::account::poll_ring::Wakeup;
 use crate::account::seqlock::{SeqLock, SmallSeqLock, WriteGuard};
@@ -308,6 +311,31 @@ impl<O: CellOwner> EndedPoll<'_, O> {
         let mut stack = Publication::new(self.cell, table, STACK_LIMIT);
         each(&mut stack);
         stack.end();
+    }
+
+    /// Publishes the await stack that was taken, from the first frame on that differs from the
+    /// published one. `table` has the chains of all cells, and `recent` some of this thread.
+    #[inline(always)]
+    pub fn publish_taken(self, table: &Paths, recent: &RecentChains, taken: &TakenStack<'_>) {
+        match taken.frames().and_then(|frames| recent.find(frames)) {
+            Some((chain, since)) => self.cell.publish_chain(chain, since),
+            None => self.publish_new(table, recent, taken),
+        }
+    }
+
+    #[inline(never)]
+    fn publish_new(self, table: &Paths, recent: &RecentChains, taken: &TakenStack<'_>) {
+        self.publish(table, |stack| {
+            taken.each(|step| stack.push(step));
+            if let Some(frames) = taken.frames()
+                && let Some(outermost) = frames.last()
+                && let Some((chain, len)) = stack.chain()
+                && outermost.step().level() == 0
+                && frames.len() == len as usize
+            {
+                recent.learn(frames, chain);
+            }
+        });
     }
 }
 

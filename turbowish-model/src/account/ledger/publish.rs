@@ -5,20 +5,38 @@ use core::sync::atomic::Ordering::Relaxed;
 
 use super::Ledger;
 use super::frame::{REUSE_DOWN, REUSE_UNCHANGED};
-use crate::account::await_stack::{AwaitFrame, AwaitStep};
+use crate::account::await_stack::{AwaitFrame, AwaitFrameCell, AwaitStack, AwaitStep};
 
-/// The await stack of a root poll.
+/// The await stack of a root poll. The thread's own is cleared when this is dropped.
 #[must_use]
 pub struct TakenStack<'a> {
-    ledger: &'a Ledger,
+    stack: &'a AwaitStack,
     mark: u32,
 }
 
-impl TakenStack<'_> {
-    /// Passes the calls to `each`, outermost first, and clears the stack.
+impl<'a> TakenStack<'a> {
+    #[inline(always)]
+    pub(crate) const fn of(stack: &'a AwaitStack, mark: u32) -> Self {
+        Self { stack, mark }
+    }
+
+    /// Passes the calls to `each`, outermost first.
     #[inline]
-    pub fn each(self, each: impl FnMut(AwaitStep)) {
-        self.ledger.shown.await_stack.take(self.mark, each);
+    pub fn each(&self, each: impl FnMut(AwaitStep)) {
+        self.stack.each(self.mark, each);
+    }
+
+    /// The calls, innermost first, unless there are very many.
+    #[inline(always)]
+    pub(crate) fn frames(&self) -> Option<&[AwaitFrameCell]> {
+        self.stack.frames(self.mark)
+    }
+}
+
+impl Drop for TakenStack<'_> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        self.stack.truncate(self.mark);
     }
 }
 
@@ -50,7 +68,7 @@ impl Ledger {
         let closed = self.frames.at(self.depth() as usize);
         let mark = closed.stack_mark();
         if !self.is_unmoved() {
-            return Some(TakenStack { ledger: self, mark });
+            return Some(TakenStack::of(&self.shown.await_stack, mark));
         }
         self.shown.await_stack.truncate(mark);
         None

@@ -188,6 +188,13 @@ impl<O: CellOwner> TaskCell<O> {
         }
     }
 
+    /// Publishes a chain from the root on, all frames of which have this time.
+    #[inline(always)]
+    pub(super) fn publish_chain(&self, chain: PathId, since: u64) {
+        self.place.store(ONE_TIME << PATH_BITS | chain, Relaxed);
+        self.time.store(since, Relaxed);
+    }
+
     #[inline(never)]
     fn publish_times(&self, stack: &Stack) {
         let extra = self.owner.make_extra();
@@ -289,6 +296,12 @@ impl<'a, O: CellOwner> Publication<'a, O> {
             self.cell.long().steps.at(len as usize).store(step);
         }
         self.stack.len = len.saturating_add(1);
+    }
+
+    /// The chain of all frames so far, if they are one, and their number.
+    pub(super) fn chain(&self) -> Option<(PathId, u32)> {
+        let Stack { chain, len, .. } = self.stack;
+        (chain != 0).then_some((chain, len))
     }
 
     /// Publishes what was added. Returns the distance of the first frame from the root.

@@ -111,7 +111,7 @@ pub(super) extern "C" fn suspend_root(here: ThisThread, open: &mut OpenPoll<'_>)
                 let at = (0, true);
                 close_marked(&thread.ledger, state, slot.root(), at, PollEnd::Pending);
             }
-            close_task(&thread.ledger, slot, &span);
+            close_task(thread, slot, &span);
             Ok(())
         });
         match ended {

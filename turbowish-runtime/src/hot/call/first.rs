@@ -119,7 +119,7 @@ pub(super) extern "C" fn suspend_first(here: ThisThread, open: &mut OpenPoll<'_>
                 thread.tell(None);
             }
             match state.task.as_ref().map(CoveredTask::covered) {
-                Some(task) => close_task(ledger, task, &ledger.last_span()),
+                Some(task) => close_task(thread, task, &ledger.last_span()),
                 None => complete_without_row(ledger, first),
             }
             Ok::<(), Unwritten>(())

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use std::task::Waker;
 
 use turbowish_model::account::call::PollEnd;
-use turbowish_model::account::ledger::{Charge, Ledger, PollSpan};
+use turbowish_model::account::ledger::{Charge, PollSpan};
 use turbowish_model::account::poll_ring::{PollOutcome, Wakeup};
 use turbowish_model::account::task::{TaskMeta, WakeCause};
 use turbowish_model::event::TaskEvent;
@@ -306,7 +306,7 @@ pub(super) fn close_root(
     let known = closing.given.covered();
     let known = known.or_else(|| state.task.as_ref().map(CoveredTask::covered));
     if let (true, Some(task)) = (pending, known) {
-        publish(ledger, task, [t, charge.hold, charge.inclusive]);
+        publish(thread, task, [t, charge.hold, charge.inclusive]);
     }
     if features::SERVER && depth == 0 {
         let start = t.saturating_sub(charge.hold);
@@ -322,10 +322,10 @@ pub(super) fn close_root(
 
 /// Closes a poll of the root of a task with a row, which waits: `span` is that poll.
 #[inline(always)]
-pub(super) fn close_task(ledger: &Ledger, task: Covered, span: &PollSpan) {
-    publish(ledger, task, [span.end, span.hold, span.inclusive]);
+pub(super) fn close_task(thread: &ThreadLedger, task: Covered, span: &PollSpan) {
+    publish(thread, task, [span.end, span.hold, span.inclusive]);
     if features::SERVER {
-        let polls = ledger.last_polls();
+        let polls = thread.ledger.last_polls();
         polls.complete(task.chain(), PollOutcome::Pending, task.cause());
     }
 }
@@ -333,12 +333,10 @@ pub(super) fn close_task(ledger: &Ledger, task: Covered, span: &PollSpan) {
 /// Publishes the end, the duration and the running time of the last poll of a task that waits, and
 /// its await stack.
 #[inline(always)]
-fn publish(ledger: &Ledger, task: Covered, [end, hold, running]: [u64; 3]) {
+fn publish(thread: &ThreadLedger, task: Covered, [end, hold, running]: [u64; 3]) {
     let ended = task.end(end, hold, running);
-    match ledger.take_await_stack() {
-        Some(taken) => ended.publish(task::chains(), |stack| {
-            taken.each(|step| stack.push(step));
-        }),
+    match thread.ledger.take_await_stack() {
+        Some(taken) => ended.publish_taken(task::chains(), &thread.chains, &taken),
         None => ended.unmoved(),
     }
 }
