@@ -7,7 +7,7 @@ use turbowish_model::account::call::{Call, PollEnd, ProcKey};
 use turbowish_model::account::counters::{OTHERS, Population, Sum};
 use turbowish_model::account::ledger::{Ledger, Start};
 use turbowish_model::account::paths::{PATH_LIMIT, Paths};
-use turbowish_model::account::task::{RecentChains, TaskCell, TaskMeta};
+use turbowish_model::account::task::{ChainCache, TaskCell, TaskMeta};
 use turbowish_model::collect::history::{History, Totals};
 use turbowish_model::collect::read::ReadRoom;
 
@@ -76,14 +76,24 @@ fn collect(ledgers: &[&Ledger], now: u64) -> Aggregate {
 /// Chains of all cells.
 static TABLE: Paths = Paths::new(PATH_LIMIT);
 
-/// The chain that a root poll which just ended pending publishes.
-fn chain(cell: &TaskCell, ledger: &Ledger) -> Vec<u32> {
+thread_local! {
+    /// Each test has a thread of its own.
+    static CACHE: ChainCache = ChainCache::default();
+}
+
+/// Publishes the await stack of a root poll that just ended pending.
+fn publish(cell: &TaskCell, ledger: &Ledger) {
     cell.begin(1, 0, 0);
     let ended = cell.end(1, 1, 1);
     match ledger.take_await_stack() {
-        Some(taken) => ended.publish_taken(&TABLE, &RecentChains::default(), &taken),
+        Some(taken) => CACHE.with(|cache| ended.publish_taken(&TABLE, cache, &taken)),
         None => ended.unmoved(),
     }
+}
+
+/// The chain that a root poll which just ended pending publishes.
+fn chain(cell: &TaskCell, ledger: &Ledger) -> Vec<u32> {
+    publish(cell, ledger);
     cell.read(&TABLE, &mut || ())
         .stack
         .iter()
@@ -294,12 +304,7 @@ fn below_levels_that_stand_still_the_chain_moves() {
         for (known, depth) in levels.iter_mut().zip(depths).rev() {
             ledger.poll_end(&mut known.call, depth, t + 3, PollEnd::Pending);
         }
-        cell.begin(1, 0, 0);
-        let ended = cell.end(1, 1, 1);
-        match ledger.take_await_stack() {
-            Some(taken) => ended.publish_taken(&TABLE, &RecentChains::default(), &taken),
-            None => ended.unmoved(),
-        }
+        publish(&cell, &ledger);
         let stack = cell.read(&TABLE, &mut || ()).stack;
         stack
             .iter()
@@ -310,6 +315,15 @@ fn below_levels_that_stand_still_the_chain_moves() {
     assert_eq!(wake(10, 2, 2), [(0, 0, 1, 3), (1, 1, 1, 3), (2, 2, 2, 13)]);
     assert_eq!(wake(20, 0, 9), [(0, 0, 1, 3), (1, 1, 1, 3), (2, 2, 2, 13)]);
     assert_eq!(wake(30, 3, 1), [(0, 0, 1, 3), (1, 1, 3, 33), (2, 2, 3, 33)]);
+    // As at first: the chain is cached.
+    assert_eq!(
+        wake(40, 1, 0),
+        [(0, 0, 1, 43), (1, 1, 1, 43), (2, 2, 1, 43)]
+    );
+    assert_eq!(
+        wake(50, 2, 2),
+        [(0, 0, 1, 43), (1, 1, 1, 43), (2, 2, 2, 53)]
+    );
 }
 
 #[test]

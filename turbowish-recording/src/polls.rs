@@ -179,7 +179,7 @@ impl PollEncoder {
         Self::begin_in(Vec::new(), at_unix_ns, thread, first, lost)
     }
 
-    /// The same, in the memory of a body that is not needed any more.
+    /// Same as [`Self::begin`], in the memory of `body`, the content of which is discarded.
     #[must_use]
     pub fn begin_in(
         mut body: Vec<u8>,

@@ -6,6 +6,7 @@
 )]
 
 use std::io::{self, Cursor, Write};
+use std::ops::Range;
 
 use proptest::prelude::*;
 use turbowish_model::snapshot::{Page, ProcRow, Snapshot};
@@ -397,9 +398,40 @@ fn a_file_that_changes_is_noticed() {
     );
 }
 
+/// Puts bytes in place of those of a range. Every state whose chunk is there all the same is read,
+/// in order. The bytes of a chunk may be there again by chance.
+fn check_damage(count: u64, damage: impl FnOnce(&[u8]) -> (Range<usize>, Vec<u8>)) {
+    let whole = file(count, Compression::Deflate);
+    let (range, put) = damage(&whole);
+    let damaged = [&whole[..range.start], &put, &whole[range.end..]].concat();
+    let from_end = |at: usize| damaged.len().checked_sub(whole.len() - at);
+    let is_there = |&(_, ends): &(usize, &[usize])| {
+        let chunk = &whole[ends[0]..ends[1]];
+        let at_end = from_end(ends[0]).zip(from_end(ends[1]));
+        damaged.get(ends[0]..ends[1]) == Some(chunk)
+            || at_end.is_some_and(|(begin, end)| damaged[begin..end] == *chunk)
+    };
+    let mark = usize::try_from(count / 2 + 1).unwrap();
+    let bounds = bounds(&whole);
+    let kept = bounds.windows(2).enumerate().filter(is_there);
+    let states = kept.filter(|(nth, _)| *nth != mark);
+    let states = states.map(|(nth, _)| (nth - usize::from(nth > mark)) as u64);
+    let states: Vec<u64> = states.collect();
+    assert_eq!(seconds(&mut open(damaged)), states);
+}
+
+#[test]
+fn a_chunk_that_is_damaged_and_made_whole_again_is_read() {
+    // Its first byte, which is that of the marker.
+    let third = |whole: &[u8]| bounds(whole)[2];
+    check_damage(5, |whole| (third(whole) - 9..third(whole) + 1, vec![0xf5]));
+    check_damage(5, |whole| {
+        (third(whole) + 1..third(whole) + 1, vec![0, 0xf5])
+    });
+}
+
 proptest! {
-    /// Any bytes are overwritten, taken out or put in: every state whose chunk is untouched is
-    /// read, in order.
+    /// Any bytes are overwritten, taken out or put in.
     #[test]
     fn what_is_untouched_is_read(
         at in 0.0..1.0f64,
@@ -407,17 +439,10 @@ proptest! {
         put in proptest::collection::vec(any::<u8>(), 0..300),
         count in 1..20u64,
     ) {
-        let whole = file(count, Compression::Deflate);
-        let bounds = bounds(&whole);
-        let body = whole.len() - FILE_HEADER.len();
-        let from = FILE_HEADER.len() + (at * body as f64) as usize;
-        let to = (from + taken).min(whole.len());
-        let damaged = [&whole[..from], &put, &whole[to..]].concat();
-        let mark = usize::try_from(count / 2 + 1).unwrap();
-        let kept = bounds.windows(2).enumerate().filter(|(_, ends)| ends[1] <= from || ends[0] >= to);
-        let states = kept.filter(|(nth, _)| *nth != mark);
-        let states: Vec<u64> = states.map(|(nth, _)| (nth - usize::from(nth > mark)) as u64).collect();
-        let mut reader = open(damaged);
-        prop_assert_eq!(seconds(&mut reader), states);
+        check_damage(count, |whole| {
+            let body = whole.len() - FILE_HEADER.len();
+            let from = FILE_HEADER.len() + (at * body as f64) as usize;
+            (from..(from + taken).min(whole.len()), put)
+        });
     }
 }

@@ -114,19 +114,20 @@ pub(crate) struct NewPolls {
     pub(crate) clock: Option<ClockReading>,
 }
 
-/// A chunk of what a thread did.
+/// A chunk of one thread's polls, events or calls.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ThreadChunk {
     pub(crate) kind: ChunkKind,
     pub(crate) at_unix_ns: u64,
-    /// All of its bytes.
+    /// The encoded chunk, with its header.
     pub(crate) bytes: Bytes,
     /// How much it has; `None` where a reader sees by itself what is missing.
     pub(crate) has: Option<ThreadPart>,
 }
 
 impl ThreadChunk {
-    /// A chunk with a copy of this body. `None` if the body is longer than any chunk's.
+    /// A chunk with a copy of this body. `None` if that is longer than a chunk may have; those of a
+    /// thread's rings are much shorter.
     pub(crate) fn new(
         kind: ChunkKind,
         at_unix_ns: u64,

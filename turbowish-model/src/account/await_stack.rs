@@ -207,37 +207,18 @@ impl AwaitStack {
         self.len.store(mark.min(self.len()), Relaxed);
     }
 
-    /// Passes the frames from `mark` on to `each`, last (outermost) first, until `each` returns
-    /// `false`.
-    pub(crate) fn look(&self, mark: u32, mut each: impl FnMut(AwaitFrame) -> bool) {
-        let steps = (mark..self.len()).rev();
-        let mut steps = steps.map(|index| self.steps.at(index as usize).load());
-        while let Some(step) = steps.next()
-            && (step.level == BLANK || each(step))
-        {}
-    }
-
-    /// Passes the frames from `mark` on to `each`, last (outermost) first.
+    /// The frames from `mark` on, last (outermost) first, without removed ones.
     #[inline]
-    pub(crate) fn each(&self, mark: u32, mut each: impl FnMut(AwaitStep)) {
-        for index in (mark..self.len()).rev() {
-            let step = self.steps.at(index as usize).step();
-            if step.level() != BLANK {
-                each(step);
-            }
-        }
+    pub(crate) fn steps(&self, mark: u32) -> impl Iterator<Item = AwaitStep> + '_ {
+        let indexes = (mark..self.len()).rev();
+        let steps = indexes.map(|index| self.steps.at(index as usize).step());
+        steps.filter(|step| step.level() != BLANK)
     }
 
-    /// The frames from `mark` on, innermost first, removed ones included, unless there are very
-    /// many.
+    /// Returns the frames from `mark` on, innermost first, removed ones included; `None` if some
+    /// are not stored in place.
     #[inline(always)]
     pub(crate) fn frames(&self, mark: u32) -> Option<&[AwaitFrameCell]> {
         self.steps.all_in_place(mark, self.len())
-    }
-
-    /// Removes the frame of a call, as if it was polled again.
-    #[cfg(test)]
-    pub(crate) fn remove(&self, level: u32, proc: u32, place: u32, since: u64) {
-        self.blank(AwaitStep::of(level, proc, place, since).into(), 0);
     }
 }

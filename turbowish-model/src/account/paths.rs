@@ -153,7 +153,7 @@ impl PathKey {
     }
 
     #[inline]
-    const fn hash(self) -> usize {
+    pub(crate) const fn hash(self) -> usize {
         const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
         (self.0.wrapping_mul(GOLDEN) >> (u64::BITS - BUCKET_BITS)) as usize
     }

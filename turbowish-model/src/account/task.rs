@@ -2,10 +2,10 @@
 //! the monitor reads it.
 
 mod branch;
+mod chain_cache;
 mod extra;
 mod glance;
 mod poller;
-mod recent_chains;
 mod stack;
 mod wake_source;
 mod words;
@@ -15,10 +15,11 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
+pub use self::chain_cache::ChainCache;
 pub use self::extra::{Alone, CellOwner, Extra};
 pub use self::glance::Glance;
-pub use self::recent_chains::RecentChains;
 pub use self::stack::Publication;
+use self::stack::Stack;
 pub use self::wake_source::{WAKER_CALLS, WakeSource};
 use self::words::{Count, MUCH, PollSums};
 use crate::account::await_stack::AwaitFrame;
@@ -307,33 +308,29 @@ impl<O: CellOwner> EndedPoll<'_, O> {
     /// Publishes the await stack. `each` passes it from the first frame that differs from the
     /// published one, outermost first. `table` has the chains of all cells.
     #[inline]
-    pub fn publish(self, table: &Paths, each: impl FnOnce(&mut Publication<'_, O>)) {
+    pub(crate) fn publish(self, table: &Paths, each: impl FnOnce(&mut Publication<'_, O>)) {
         let mut stack = Publication::new(self.cell, table, STACK_LIMIT);
         each(&mut stack);
         stack.end();
     }
 
     /// Publishes the await stack that was taken, from the first frame on that differs from the
-    /// published one. `table` has the chains of all cells, and `recent` some of this thread.
+    /// published one. `table` has the chains of all cells. `cache` is this thread's, and was used
+    /// with no other table.
     #[inline(always)]
-    pub fn publish_taken(self, table: &Paths, recent: &RecentChains, taken: &TakenStack<'_>) {
-        match taken.frames().and_then(|frames| recent.find(frames)) {
-            Some((chain, since)) => self.cell.publish_chain(chain, since),
-            None => self.publish_new(table, recent, taken),
+    pub fn publish_taken(self, table: &Paths, cache: &ChainCache, taken: &TakenStack<'_>) {
+        match taken.frames().and_then(|frames| cache.get(frames)) {
+            Some((chain, since)) => self.cell.publish(&Stack::of_one_time(chain, since)),
+            None => self.publish_uncached(table, cache, taken),
         }
     }
 
     #[inline(never)]
-    fn publish_new(self, table: &Paths, recent: &RecentChains, taken: &TakenStack<'_>) {
+    fn publish_uncached(self, table: &Paths, cache: &ChainCache, taken: &TakenStack<'_>) {
         self.publish(table, |stack| {
             taken.each(|step| stack.push(step));
-            if let Some(frames) = taken.frames()
-                && let Some(outermost) = frames.last()
-                && let Some((chain, len)) = stack.chain()
-                && outermost.step().level() == 0
-                && frames.len() == len as usize
-            {
-                recent.learn(frames, chain);
+            if let (Some(frames), Some(chain)) = (taken.frames(), stack.chain_of_one_time()) {
+                cache.insert(frames, chain);
             }
         });
     }

@@ -2,9 +2,8 @@
 //!
 //! Nothing here allocates after warm-up, locks, or panics. Disarmed, a poll costs one relaxed load.
 //!
-//! The usual polls begin and end in functions of their own, which leave all else to general ones.
-//! The general ones are cold: so the compiler lays the usual way out in a row, without jumps over
-//! the code that leads to them.
+//! Frequent polls have functions of their own, which leave all else to general ones. The general
+//! ones are cold, so that the compiler lays the frequent ways out in a row: they jump less.
 
 mod again;
 mod arrive;

@@ -16,7 +16,7 @@ use turbowish_model::account::ledger::Ledger;
 use turbowish_model::account::metrics::Metrics;
 use turbowish_model::account::paths::Paths;
 use turbowish_model::account::poll_ring::{PollRing, PollWords, ring_places};
-use turbowish_model::account::task::{FirstPollCell, RecentChains};
+use turbowish_model::account::task::{ChainCache, FirstPollCell};
 use turbowish_model::event::{EventClass, EventClasses};
 use turbowish_unsafe::local::Local;
 use turbowish_unsafe::own::Own;
@@ -66,8 +66,8 @@ pub(crate) struct ThreadLedger {
     pub(crate) calls: Option<Arc<CallLog>>,
     /// The last panic in a task on this thread.
     pub(crate) panic: Mutex<Option<PanicNote>>,
-    /// Chains of pending calls that it has published lately.
-    pub(crate) chains: RecentChains,
+    /// Chains of pending calls that it has published. Of no use to other threads.
+    pub(crate) chains: ChainCache,
 }
 
 impl ThreadLedger {
@@ -358,7 +358,7 @@ fn enroll(epoch: u32) -> Option<()> {
         events,
         calls: THREADS.calls.begin(epoch, index),
         panic: Mutex::default(),
-        chains: RecentChains::default(),
+        chains: ChainCache::default(),
     });
     let enrolled = list(&fresh)?;
     let before = WORDS.with(|words| words.ledger.replace(Some(fresh))).ok()?;
@@ -505,7 +505,7 @@ fn stray(epoch: u32, slot: &mut Option<Arc<ThreadLedger>>) -> Option<&ThreadLedg
             events: Arc::default(),
             calls: THREADS.calls.begin(epoch, index),
             panic: Mutex::default(),
-            chains: RecentChains::default(),
+            chains: ChainCache::default(),
         });
         list(&fresh)?;
         *slot = Some(fresh);

@@ -7,7 +7,7 @@ use super::Ledger;
 use super::frame::{REUSE_DOWN, REUSE_UNCHANGED};
 use crate::account::await_stack::{AwaitFrame, AwaitFrameCell, AwaitStack, AwaitStep};
 
-/// The await stack of a root poll. The thread's own is cleared when this is dropped.
+/// The await stack of a root poll. Dropping it removes these frames from the thread's stack.
 #[must_use]
 pub struct TakenStack<'a> {
     stack: &'a AwaitStack,
@@ -23,10 +23,11 @@ impl<'a> TakenStack<'a> {
     /// Passes the calls to `each`, outermost first.
     #[inline]
     pub fn each(&self, each: impl FnMut(AwaitStep)) {
-        self.stack.each(self.mark, each);
+        self.stack.steps(self.mark).for_each(each);
     }
 
-    /// The calls, innermost first, unless there are very many.
+    /// Returns the frames innermost first, removed ones included; `None` if some are not stored in
+    /// place.
     #[inline(always)]
     pub(crate) fn frames(&self) -> Option<&[AwaitFrameCell]> {
         self.stack.frames(self.mark)
@@ -66,12 +67,8 @@ impl Ledger {
     #[inline]
     pub fn take_await_stack(&self) -> Option<TakenStack<'_>> {
         let closed = self.frames.at(self.depth() as usize);
-        let mark = closed.stack_mark();
-        if !self.is_unmoved() {
-            return Some(TakenStack::of(&self.shown.await_stack, mark));
-        }
-        self.shown.await_stack.truncate(mark);
-        None
+        let taken = TakenStack::of(&self.shown.await_stack, closed.stack_mark());
+        (!self.is_unmoved()).then_some(taken)
     }
 
     /// Passes the calls that ended pending in the last closed poll to `each`, outermost first, and
@@ -80,13 +77,12 @@ impl Ledger {
         let closed = self.frames.at(self.depth() as usize);
         let mark = closed.stack_mark();
         let mut next = None;
-        self.shown.await_stack.look(mark, |step| {
-            let expected = *next.get_or_insert(step.level);
-            if step.level == expected {
-                each(step);
-                next = Some(expected + 1);
+        for step in self.shown.await_stack.steps(mark) {
+            if step.level() != *next.get_or_insert(step.level()) {
+                break;
             }
-            step.level == expected
-        });
+            next = Some(step.level() + 1);
+            each(step.into());
+        }
     }
 }

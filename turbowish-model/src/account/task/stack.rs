@@ -47,6 +47,16 @@ impl Stack {
         latest: 0,
     };
 
+    /// A chain from a task's root on, of frames that all have this time.
+    #[inline(always)]
+    pub(super) const fn of_one_time(chain: PathId, since: u64) -> Self {
+        Self {
+            chain,
+            times: [since, 0, 0],
+            ..Self::EMPTY
+        }
+    }
+
     /// Which of the times a frame has.
     fn nth(&self, level: u32) -> usize {
         let is_past = |from: u32| from != NEVER && from <= level;
@@ -174,7 +184,7 @@ impl<O: CellOwner> TaskCell<O> {
 
     /// Publishes an await stack.
     #[inline]
-    fn publish(&self, stack: &Stack) {
+    pub(super) fn publish(&self, stack: &Stack) {
         if stack.chain == 0 {
             let len = stack.len.min(STACK_LIMIT + 1);
             self.place.store(len << PATH_BITS, Relaxed);
@@ -186,13 +196,6 @@ impl<O: CellOwner> TaskCell<O> {
         if rest != ONE_TIME {
             self.publish_times(stack);
         }
-    }
-
-    /// Publishes a chain from the root on, all frames of which have this time.
-    #[inline(always)]
-    pub(super) fn publish_chain(&self, chain: PathId, since: u64) {
-        self.place.store(ONE_TIME << PATH_BITS | chain, Relaxed);
-        self.time.store(since, Relaxed);
     }
 
     #[inline(never)]
@@ -298,10 +301,10 @@ impl<'a, O: CellOwner> Publication<'a, O> {
         self.stack.len = len.saturating_add(1);
     }
 
-    /// The chain of all frames so far, if they are one, and their number.
-    pub(super) fn chain(&self) -> Option<(PathId, u32)> {
-        let Stack { chain, len, .. } = self.stack;
-        (chain != 0).then_some((chain, len))
+    /// The chain of all frames so far, if they are one that has one time.
+    pub(super) fn chain_of_one_time(&self) -> Option<PathId> {
+        let Stack { chain, from, .. } = self.stack;
+        (chain != 0 && from == [NEVER; TIMES - 1]).then_some(chain)
     }
 
     /// Publishes what was added. Returns the distance of the first frame from the root.

@@ -20,8 +20,7 @@ pub(super) struct PollChunks<'a> {
     position: &'a mut PollPosition,
     open: Option<OpenChunk>,
     into: &'a mut Vec<ThreadChunk>,
-    /// Memory for the bodies, kept from one look to the next: else the system would give new memory
-    /// each time.
+    /// Memory for the bodies, used again to save an allocation a chunk.
     buffer: &'a mut Vec<u8>,
 }
 
@@ -151,5 +150,26 @@ mod tests {
             making.close();
         }
         assert_eq!(chunks[1].at_unix_ns, 110);
+    }
+
+    /// Of one thread after another: the second body is in the memory of the first, and has nothing
+    /// of it.
+    #[test]
+    fn memory_of_bodies_is_used_again() {
+        let (mut chunks, mut buffer) = (Vec::new(), Vec::new());
+        let mut memory = Vec::new();
+        for (thread, polls) in [(7, 30), (8, 3)] {
+            let mut position = PollPosition::start(thread);
+            let mut making = PollChunks::new(&mut position, &mut chunks, &mut buffer);
+            (0..polls).for_each(|number| _ = making.add(number, &poll(100 * number)));
+            making.close();
+            memory.push((buffer.as_ptr(), buffer.capacity()));
+        }
+        assert_eq!(memory[0], memory[1]);
+        let batches = chunks.iter().map(|chunk| {
+            let batch = PollBatch::read(chunk.at_unix_ns, chunk.body()).expect("polls");
+            (batch.thread, batch.polls.len())
+        });
+        assert_eq!(batches.collect::<Vec<_>>(), [(7, 30), (8, 3)]);
     }
 }

@@ -178,6 +178,7 @@ impl ThreadReader {
         if !thread::records(EventClass::Polls) {
             // They are not asked for, so they are not lost.
             self.read.next = written;
+            *buffer = Vec::new();
             return 0;
         }
         let mut chunks = PollChunks::new(&mut self.read, into, buffer);
