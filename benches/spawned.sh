@@ -49,9 +49,11 @@ export XDG_RUNTIME_DIR=$work
 list() {
     local pid=$1 count=0
     until grep -q '^waiting' "$work/out"; do sleep 0.1; done
-    while target/release/turbowish query tasks "$pid" --limit 1000 >"$work/rows" 2>/dev/null; do
+    while target/release/turbowish query tasks "$pid" --limit 1000 >"$work/rows" 2>"$work/fault"; do
         count=$((count + 1))
     done
+    # Any other reason than the end of the program.
+    grep -v ' is gone\|: no process ' "$work/fault" >&2 || true
     echo "$count" >"$work/queries"
 }
 
