@@ -52,7 +52,7 @@ list() {
     while target/release/turbowish query tasks "$pid" --limit 1000 >"$work/rows" 2>"$work/fault"; do
         count=$((count + 1))
     done
-    # Any other reason than the end of the program.
+    # A query that failed says why, unless the program had ended.
     grep -v ' is gone\|: no process ' "$work/fault" >&2 || true
     echo "$count" >"$work/queries"
 }

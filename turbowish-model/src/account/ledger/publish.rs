@@ -22,7 +22,7 @@ impl<'a> TakenStack<'a> {
 
     /// Passes the calls to `each`, outermost first.
     #[inline]
-    pub fn each(&self, each: impl FnMut(AwaitStep)) {
+    pub(crate) fn each(&self, each: impl FnMut(AwaitStep)) {
         self.stack.steps(self.mark).for_each(each);
     }
 

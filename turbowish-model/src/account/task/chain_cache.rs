@@ -9,7 +9,8 @@ use core::sync::atomic::{AtomicU32, AtomicU64};
 use crate::account::await_stack::{AwaitFrameCell, AwaitStep};
 use crate::account::paths::{PathId, PathKey};
 
-const CHAINS_BITS: u32 = 4;
+/// Cached chains.
+const CHAINS: usize = 16;
 /// Frames of a cached chain, at most.
 const FRAMES: usize = 7;
 
@@ -17,7 +18,7 @@ const FRAMES: usize = 7;
 ///
 /// Only one thread uses it, and with one table of chains only.
 #[derive(Debug, Default)]
-pub struct ChainCache([CachedChain; 1 << CHAINS_BITS]);
+pub struct ChainCache([CachedChain; CHAINS]);
 
 /// A chain from a task's root on. One cache line.
 #[derive(Debug, Default)]
@@ -71,7 +72,7 @@ impl ChainCache {
         let key = |frame: Option<&AwaitFrameCell>| frame.map_or(0, |frame| frame.step().key.word());
         let [innermost, caller] = [frames.first(), frames.get(1)].map(key);
         let mixed = PathKey::from_word(innermost ^ caller.rotate_left(u32::BITS));
-        &self.0[mixed.hash() % self.0.len()]
+        &self.0[mixed.hash() % CHAINS]
     }
 }
 
