@@ -1,5 +1,8 @@
 //! Thread data of Linux.
 
+use std::fs::File;
+use std::io::Read as _;
+
 /// The operating system's ID of this thread.
 pub(crate) fn id() -> Option<u64> {
     let id = rustix::thread::gettid().as_raw_nonzero().get();
@@ -10,16 +13,38 @@ pub(crate) fn id() -> Option<u64> {
 /// which it was ready to run while the machine ran others. A wait in progress counts when it ends.
 /// For the monitor only: it reads a file.
 pub(crate) fn times(id: u64) -> Option<(u64, u64)> {
-    let text = std::fs::read_to_string(format!("/proc/self/task/{id}/schedstat")).ok()?;
-    parse_times(&text)
+    parse_times(Start::of(id, "schedstat")?.text()?)
 }
 
 /// Whether a thread of this process sleeps or waits in the kernel at present: it is neither on a
 /// processor, nor ready to run, nor stopped. `false` if unknown. For the monitor only: it reads a
 /// file.
 pub(crate) fn sleeps(id: u64) -> bool {
-    std::fs::read_to_string(format!("/proc/self/task/{id}/stat"))
-        .is_ok_and(|text| parse_sleeps(&text))
+    let start = Start::of(id, "stat");
+    start.is_some_and(|start| start.text().is_some_and(parse_sleeps))
+}
+
+/// The first bytes of a file about a thread, by one call to read it: the kernel makes such a file
+/// when it is read, and what is asked for is in its first bytes.
+struct Start {
+    bytes: [u8; START],
+    len: usize,
+}
+
+/// More than three numbers, and than the ID, the name of up to 63 bytes and the state.
+const START: usize = 128;
+
+impl Start {
+    fn of(id: u64, file: &str) -> Option<Self> {
+        let mut bytes = [0; START];
+        let file = File::open(format!("/proc/self/task/{id}/{file}"));
+        let len = file.and_then(|mut file| file.read(&mut bytes)).ok()?;
+        Some(Self { bytes, len })
+    }
+
+    fn text(&self) -> Option<&str> {
+        str::from_utf8(self.bytes.get(..self.len)?).ok()
+    }
 }
 
 /// Parses `RUN_NS RUN_DELAY_NS SLICES`. A kernel that does not account run delay writes three

@@ -15,7 +15,7 @@ use super::{Recorder, lock};
 const SLOWEST: Duration = Duration::from_millis(250);
 /// At least.
 const FASTEST: Duration = Duration::from_millis(10);
-/// Time between two looks for names at most, while something goes on.
+/// Time between two looks for names, while much goes on.
 const NAMING: Duration = Duration::from_millis(25);
 /// How full a ring may be at the next look, in percent, if the threads go on as they did.
 const FILL: u64 = 40;
@@ -26,6 +26,15 @@ pub(super) struct KeptPolls {
     budget: usize,
     pub(super) ring: Mutex<Ring>,
     names: Mutex<Names>,
+}
+
+/// What was new at a look.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in super::super) struct Taken {
+    /// Number of polls and events, at least.
+    pub(in super::super) count: u64,
+    /// How full the fullest ring was.
+    pub(in super::super) fill_percent: u64,
 }
 
 /// All names that were defined: the body of a chunk, and its time.
@@ -59,19 +68,19 @@ impl KeptPolls {
 impl Recorder {
     /// Records polls until it is dropped.
     pub(super) async fn follow_polls(self: Arc<Self>, source: Arc<dyn Source>) {
-        let (mut pause, mut is_idle) = (SLOWEST, false);
+        let (mut pause, mut naming) = (SLOWEST, NAMING);
         loop {
             let mut left = pause;
-            while left > NAMING && !is_idle {
-                tokio::time::sleep(NAMING).await;
+            while left > naming {
+                tokio::time::sleep(naming).await;
                 self.take_names(&*source);
-                left -= NAMING;
+                left -= naming;
             }
             tokio::time::sleep(left).await;
-            let fill_percent = self.take_polls(&*source);
+            let taken = self.take_polls(&*source);
             self.take_alert(unix_ns());
-            is_idle = fill_percent.is_none();
-            pause = next_pause(pause, fill_percent.unwrap_or(0));
+            naming = next_naming(pause, taken.count);
+            pause = next_pause(pause, taken.fill_percent);
         }
     }
 
@@ -84,11 +93,10 @@ impl Recorder {
         }
     }
 
-    /// Records what is new. Returns how full the fullest ring was, in percent; `None` if nothing is
-    /// new.
-    pub(in super::super) fn take_polls(&self, source: &dyn Source) -> Option<u64> {
+    /// Records what is new.
+    pub(in super::super) fn take_polls(&self, source: &dyn Source) -> Taken {
         if !self.is_on {
-            return None;
+            return Taken::default();
         }
         let NewPolls {
             names,
@@ -99,7 +107,7 @@ impl Recorder {
         if !names.is_empty() {
             self.add_names(polls.first(), &names);
         }
-        let is_new = !polls.is_empty();
+        let mut count = 0;
         for ThreadChunk {
             kind,
             at_unix_ns,
@@ -107,6 +115,7 @@ impl Recorder {
             has,
         } in polls
         {
+            count += has.map_or(1, |has| has.count);
             // Where it has no room, it is as if it had given way at once, and all before it.
             lock(&self.polls.ring).push_part(kind, at_unix_ns, bytes.clone(), has);
             lock(&self.file).append(&bytes);
@@ -121,7 +130,10 @@ impl Recorder {
             // If it fails, the reading before is a little less exact.
             let _ = rings.note(&clock);
         }
-        is_new.then_some(fill_percent)
+        Taken {
+            count,
+            fill_percent,
+        }
     }
 
     fn add_names(&self, first: Option<&ThreadChunk>, new: &[u8]) {
@@ -157,11 +169,33 @@ fn next_pause(pause: Duration, fill_percent: u64) -> Duration {
     Duration::from_micros(next.min(micros.saturating_mul(2))).clamp(FASTEST, SLOWEST)
 }
 
+/// The time between two looks for names, if so many polls and events came in a `pause`: no more
+/// looks than there were of these, because few of them bring a name.
+fn next_naming(pause: Duration, count: u64) -> Duration {
+    let looks = u32::try_from(count).unwrap_or(u32::MAX);
+    (pause / looks.max(1)).max(NAMING)
+}
+
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
 
-    use super::next_pause;
+    use super::{next_naming, next_pause};
+
+    #[test]
+    fn names_are_looked_for_no_more_often_than_something_happens() {
+        for (pause, count, next) in [
+            (250, 0, 250),
+            (250, 1, 250),
+            (250, 3, 83),
+            (250, 10, 25),
+            (250, u64::MAX, 25),
+            (10, 1, 25),
+        ] {
+            let naming = next_naming(Duration::from_millis(pause), count);
+            assert_eq!(naming.as_millis(), next, "{count} of them");
+        }
+    }
 
     #[test]
     fn the_fuller_a_ring_is_the_sooner_is_the_next_look() {

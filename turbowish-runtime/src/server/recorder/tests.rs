@@ -182,7 +182,8 @@ impl Stage {
             fill_percent: 7,
             clock: None,
         };
-        assert_eq!(self.recorder.take_polls(&*self.source), Some(7));
+        let taken = self.recorder.take_polls(&*self.source);
+        assert_eq!((taken.count, taken.fill_percent), (1, 7));
     }
 
     fn kept(&self) -> Vec<ChunkHeader> {

@@ -1,0 +1,191 @@
+//! Polls in older bodies, until 2026-11-29. They are only read.
+
+use turbowish_model::account::poll_ring::PollOutcome;
+
+use super::{
+    BY, BY_TASK, BY_THREAD, OUTCOME, PollEvent, SAME_CHAIN, SAME_PATH, WOKEN, WakeupEvent, WokenBy,
+    apply, chain_after, task_after,
+};
+use crate::varint::{Bytes, unfold};
+
+/// The task is that of the poll before.
+const SAME_TASK: u8 = 1 << 4;
+/// Task, path and chain are delta-encoded. Without this flag, the whole ID of the task is, and path
+/// and chain are not.
+const DELTA: u8 = 1 << 7;
+
+const BY_SAME_TASK: u64 = 3;
+
+/// What the polls before had, from which the next one is delta-encoded.
+#[derive(Clone, Copy, Default)]
+struct DeltaBase {
+    /// Task, path and chain of the poll before.
+    task: u64,
+    path: u32,
+    chain: u32,
+    /// Chain of the last poll after which a task waited.
+    waited: u32,
+    /// The last task that woke one, and the path of its call.
+    waker: (u64, u32),
+}
+
+impl DeltaBase {
+    /// Goes on to the poll after this one.
+    const fn pass(&mut self, poll: &PollEvent) {
+        (self.task, self.path, self.chain) = (poll.task, poll.path, poll.chain);
+        if poll.chain != 0 {
+            self.waited = poll.chain;
+        }
+        if let Some(WakeupEvent {
+            by: WokenBy::Task { id, path },
+            ..
+        }) = poll.wakeup
+        {
+            self.waker = (id, path);
+        }
+    }
+}
+
+pub(super) fn polls(mut bytes: Bytes<'_>, at_unix_ns: u64) -> Option<Vec<PollEvent>> {
+    let (mut polls, mut clock, mut before) = (Vec::new(), at_unix_ns, DeltaBase::default());
+    while !bytes.is_empty() {
+        let poll = poll(&mut bytes, clock, &before)?;
+        clock = poll.end_unix_ns();
+        before.pass(&poll);
+        polls.push(poll);
+    }
+    Some(polls)
+}
+
+fn poll(bytes: &mut Bytes<'_>, clock: u64, before: &DeltaBase) -> Option<PollEvent> {
+    let flags = bytes.byte()?;
+    let is_delta = flags & DELTA != 0;
+    let start_unix_ns = clock.checked_add(bytes.number()?)?;
+    let hold_ns = bytes.number()?;
+    start_unix_ns.checked_add(hold_ns)?;
+    let task = match flags & SAME_TASK {
+        0 if is_delta => task_after(before.task, bytes)?,
+        0 => before.task.wrapping_add_signed(unfold(bytes.number()?)),
+        _ => before.task,
+    };
+    let path = match flags & SAME_PATH {
+        0 if is_delta => apply(before.path, bytes.number()?)?,
+        0 => bytes.small()?,
+        _ => before.path,
+    };
+    let chain = match flags & SAME_CHAIN {
+        0 if is_delta => chain_after(before.waited, bytes)?,
+        0 => bytes.small()?,
+        _ => before.chain,
+    };
+    let wakeup = match flags & WOKEN {
+        0 => None,
+        _ => Some(wakeup(bytes, task, before.waker)?),
+    };
+    Some(PollEvent {
+        start_unix_ns,
+        hold_ns,
+        task,
+        path,
+        chain,
+        outcome: PollOutcome::of(flags & OUTCOME),
+        wakeup,
+    })
+}
+
+fn wakeup(bytes: &mut Bytes<'_>, task: u64, waker: (u64, u32)) -> Option<WakeupEvent> {
+    let latency_ns = bytes.number()?;
+    let by = bytes.number()?;
+    let by = match by & BY {
+        BY_THREAD => WokenBy::Thread((by >> 2).try_into().ok()?),
+        BY_TASK => WokenBy::Task {
+            id: task.wrapping_add_signed(unfold(bytes.number()?)),
+            path: (by >> 2).try_into().ok()?,
+        },
+        BY_SAME_TASK => WokenBy::Task {
+            id: waker.0,
+            path: waker.1,
+        },
+        _ => WokenBy::Unknown,
+    };
+    Some(WakeupEvent { latency_ns, by })
+}
+
+#[cfg(test)]
+mod tests {
+    use turbowish_model::account::poll_ring::PollOutcome;
+    use turbowish_model::account::task::TaskMeta;
+
+    use crate::{PollBatch, PollEvent, WakeupEvent, WokenBy};
+
+    fn polls(body: &[u8]) -> Vec<PollEvent> {
+        let batch = PollBatch::read(100, body).expect("a body");
+        assert_eq!((batch.thread, batch.first, batch.lost), (7, 3, 2));
+        batch.polls
+    }
+
+    fn first(task: u64, by: u64) -> PollEvent {
+        PollEvent {
+            start_unix_ns: 105,
+            hold_ns: 10,
+            task,
+            path: 300,
+            chain: 9,
+            outcome: PollOutcome::Pending,
+            wakeup: Some(WakeupEvent {
+                latency_ns: 3,
+                by: WokenBy::Task { id: by, path: 5 },
+            }),
+        }
+    }
+
+    /// The task of the first poll is 40, and it was woken by 38 in a call of path 5.
+    #[test]
+    fn bodies_without_deltas_are_read() {
+        let head = [7, 3, 2];
+        let [one, two] = [&[0x09, 5, 10, 80, 0xac, 2, 9, 3, 22, 3][..], &[0x72, 1, 2]];
+        let first = first(40, 38);
+        let second = PollEvent {
+            start_unix_ns: 116,
+            hold_ns: 2,
+            outcome: PollOutcome::Ready,
+            wakeup: None,
+            ..first
+        };
+        assert_eq!(polls(&[&head, one, two].concat()), [first, second]);
+    }
+
+    /// As a process wrote them for some hours.
+    #[test]
+    fn bodies_with_deltas_to_the_poll_before_are_read() {
+        let head = [7, 3, 2];
+        let of_first = [137, 5, 10, 17, 9, 216, 4, 19, 3, 22, 255, 255, 3];
+        let of_second = [138, 1, 2, 4, 1, 0, 3, 3];
+        let of_third = [169, 2, 200, 1, 15, 8, 2, 172, 2, 25];
+        let body = [&head[..], &of_first, &of_second, &of_third].concat();
+        let task = |root, ordinal| TaskMeta::new(root, ordinal, 0, 0).id;
+        let first = first(task(9, 4), task(9, 2));
+        let second = PollEvent {
+            start_unix_ns: 116,
+            hold_ns: 2,
+            outcome: PollOutcome::Ready,
+            task: task(9, 5),
+            path: 299,
+            chain: 0,
+            ..first
+        };
+        let third = PollEvent {
+            start_unix_ns: 120,
+            hold_ns: 200,
+            task: task(8, 1),
+            path: 299,
+            chain: 8,
+            wakeup: Some(WakeupEvent {
+                latency_ns: 300,
+                by: WokenBy::Thread(6),
+            }),
+            ..first
+        };
+        assert_eq!(polls(&body), [first, second, third]);
+    }
+}
