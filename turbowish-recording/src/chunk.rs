@@ -50,7 +50,7 @@ impl ChunkKind {
             Self::State => 1,
             Self::Mark => 2,
             Self::Names => 3,
-            Self::Polls => 7,
+            Self::Polls => 8,
             Self::Events => 5,
             Self::Calls => 6,
             Self::Other(code) => code,
@@ -62,8 +62,8 @@ impl ChunkKind {
             1 => Self::State,
             2 => Self::Mark,
             3 => Self::Names,
-            // Until 2026-11-29, chunks of polls had number 4.
-            4 | 7 => Self::Polls,
+            // 4 and 7 until 2026-11-29: the body says by itself how it is encoded.
+            4 | 7 | 8 => Self::Polls,
             5 => Self::Events,
             6 => Self::Calls,
             _ => Self::Other(code),

@@ -92,7 +92,7 @@ pub struct PollEncoder {
 }
 
 /// Stands beside the number of the thread, the first one of a body. Bodies without it are older
-/// ([`before`]), and older readers refuse those that have it.
+/// ([`before`]).
 const FORMAT: u64 = 1 << u32::BITS;
 
 const OUTCOME: u8 = 7;

@@ -18,7 +18,7 @@ const BY_SAME_TASK: u64 = 3;
 
 /// What the polls before had, from which the next one is delta-encoded.
 #[derive(Clone, Copy, Default)]
-struct DeltaBase {
+struct OlderBase {
     /// Task, path and chain of the poll before.
     task: u64,
     path: u32,
@@ -29,7 +29,7 @@ struct DeltaBase {
     waker: (u64, u32),
 }
 
-impl DeltaBase {
+impl OlderBase {
     /// Goes on to the poll after this one.
     const fn pass(&mut self, poll: &PollEvent) {
         (self.task, self.path, self.chain) = (poll.task, poll.path, poll.chain);
@@ -47,7 +47,7 @@ impl DeltaBase {
 }
 
 pub(super) fn polls(mut bytes: Bytes<'_>, at_unix_ns: u64) -> Option<Vec<PollEvent>> {
-    let (mut polls, mut clock, mut before) = (Vec::new(), at_unix_ns, DeltaBase::default());
+    let (mut polls, mut clock, mut before) = (Vec::new(), at_unix_ns, OlderBase::default());
     while !bytes.is_empty() {
         let poll = poll(&mut bytes, clock, &before)?;
         clock = poll.end_unix_ns();
@@ -57,7 +57,7 @@ pub(super) fn polls(mut bytes: Bytes<'_>, at_unix_ns: u64) -> Option<Vec<PollEve
     Some(polls)
 }
 
-fn poll(bytes: &mut Bytes<'_>, clock: u64, before: &DeltaBase) -> Option<PollEvent> {
+fn poll(bytes: &mut Bytes<'_>, clock: u64, before: &OlderBase) -> Option<PollEvent> {
     let flags = bytes.byte()?;
     let is_delta = flags & DELTA != 0;
     let start_unix_ns = clock.checked_add(bytes.number()?)?;

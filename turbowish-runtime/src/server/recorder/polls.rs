@@ -30,7 +30,7 @@ pub(super) struct KeptPolls {
 
 /// What was new at a look.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in super::super) struct Taken {
+pub(in super::super) struct TakenPolls {
     /// Number of polls and events, at least.
     pub(in super::super) count: u64,
     /// How full the fullest ring was.
@@ -94,9 +94,9 @@ impl Recorder {
     }
 
     /// Records what is new.
-    pub(in super::super) fn take_polls(&self, source: &dyn Source) -> Taken {
+    pub(in super::super) fn take_polls(&self, source: &dyn Source) -> TakenPolls {
         if !self.is_on {
-            return Taken::default();
+            return TakenPolls::default();
         }
         let NewPolls {
             names,
@@ -130,7 +130,7 @@ impl Recorder {
             // If it fails, the reading before is a little less exact.
             let _ = rings.note(&clock);
         }
-        Taken {
+        TakenPolls {
             count,
             fill_percent,
         }
