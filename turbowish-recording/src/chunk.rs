@@ -62,7 +62,8 @@ impl ChunkKind {
             1 => Self::State,
             2 => Self::Mark,
             3 => Self::Names,
-            // 4 and 7 until 2026-11-29: the body says by itself how it is encoded.
+            // 4 and 7 were written until 2026-11-29. The first number of the body says how it is
+            // encoded.
             4 | 7 | 8 => Self::Polls,
             5 => Self::Events,
             6 => Self::Calls,

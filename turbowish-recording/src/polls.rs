@@ -6,6 +6,7 @@ use turbowish_model::account::counters::PROC_LIMIT;
 use turbowish_model::account::poll_ring::PollOutcome;
 use turbowish_model::account::task::TaskMeta;
 
+use self::before::OlderBase;
 use crate::varint::{Bytes, fold, put, unfold};
 
 /// A poll of a task by a worker. Times are in nanoseconds since 1970.
@@ -91,20 +92,20 @@ pub struct PollEncoder {
     count: usize,
 }
 
-/// Stands beside the number of the thread, the first one of a body. Bodies without it are older
-/// ([`before`]).
+/// Is added to the number of the thread, with which a body begins. A body without it is older: see
+/// [`before`].
 const FORMAT: u64 = 1 << u32::BITS;
 
 const OUTCOME: u8 = 7;
 const WOKEN: u8 = 1 << 3;
-/// The task follows that of the last poll of its kind by as much as that one did.
+/// The task follows that of the last poll of this outcome by as much as that one did.
 const NEXT_TASK: u8 = 1 << 4;
 const SAME_PATH: u8 = 1 << 5;
 const SAME_CHAIN: u8 = 1 << 6;
 /// The task was woken by what had woken the last one that was.
 const SAME_WAKER: u8 = 1 << 7;
 
-/// Bits of one of the following.
+/// Mask of the bits that say what woke a task: one of the following.
 const BY: u64 = 3;
 const BY_UNKNOWN: u64 = 0;
 const BY_THREAD: u64 = 1;
@@ -114,9 +115,9 @@ const BY_ITSELF: u64 = 3;
 /// What the polls before had, from which the next one is delta-encoded.
 #[derive(Clone, Copy, Debug)]
 struct DeltaBase {
-    /// The last poll that ended in this way, by [`PollOutcome::code`]: the tasks of a server have
-    /// polls of two kinds in turn.
-    kinds: [LastOfKind; OUTCOME as usize + 1],
+    /// The last poll of each outcome, by the bits of [`OUTCOME`]: the tasks of a server have polls
+    /// of the same outcomes in turn.
+    by_outcome: [LastOfOutcome; OUTCOME as usize + 1],
     /// Chain of the last poll after which a task waited.
     waited: u32,
     /// When a task was woken last, in nanoseconds since 1970, and by what.
@@ -125,7 +126,7 @@ struct DeltaBase {
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct LastOfKind {
+struct LastOfOutcome {
     task: u64,
     /// Difference to the task before: tasks take their turns in the order of their IDs.
     stride: u64,
@@ -133,7 +134,7 @@ struct LastOfKind {
     chain: u32,
 }
 
-impl LastOfKind {
+impl LastOfOutcome {
     const fn next_task(&self) -> u64 {
         self.task.wrapping_add(self.stride)
     }
@@ -198,21 +199,23 @@ impl DeltaBase {
     /// That of the first poll of a chunk of this time.
     fn new(at_unix_ns: u64) -> Self {
         Self {
-            kinds: Default::default(),
+            by_outcome: Default::default(),
             waited: 0,
             woken_unix_ns: at_unix_ns,
             waker: Waker::default(),
         }
     }
 
-    fn last(&self, outcome: PollOutcome) -> &LastOfKind {
-        &self.kinds[usize::from(outcome.code() & OUTCOME)]
+    /// Of the outcome in these flags. Those of later versions, which are read as unknown, have
+    /// their own.
+    fn last(&self, flags: u8) -> &LastOfOutcome {
+        &self.by_outcome[usize::from(flags & OUTCOME)]
     }
 
     /// Goes on to the poll after this one, whose task was woken then and by that.
-    fn pass(&mut self, poll: &PollEvent, wakeup: Option<(u64, Waker)>) {
-        let last = &mut self.kinds[usize::from(poll.outcome.code() & OUTCOME)];
-        *last = LastOfKind {
+    fn pass(&mut self, flags: u8, poll: &PollEvent, wakeup: Option<(u64, Waker)>) {
+        let last = &mut self.by_outcome[usize::from(flags & OUTCOME)];
+        *last = LastOfOutcome {
             task: poll.task,
             stride: poll.task.wrapping_sub(last.task),
             path: poll.path,
@@ -305,7 +308,7 @@ impl PollEncoder {
     pub fn push(&mut self, poll: &PollEvent) {
         let flag = |is_set: bool, flag: u8| if is_set { flag } else { 0 };
         let before = &self.before;
-        let last = before.last(poll.outcome);
+        let last = before.last(poll.outcome.code());
         let waker = poll.wakeup.map(|wakeup| Waker::of(wakeup.by, poll.task));
         let flags = poll.outcome.code()
             | flag(poll.wakeup.is_some(), WOKEN)
@@ -341,7 +344,7 @@ impl PollEncoder {
             wakeup = Some((start.wrapping_sub(of.latency_ns), waker));
         }
         self.clock = end;
-        self.before.pass(poll, wakeup);
+        self.before.pass(flags, poll, wakeup);
         self.count += 1;
     }
 
@@ -364,26 +367,28 @@ impl PollEncoder {
     }
 }
 
-/// How long before `start` a task was woken, or how long after the last one that was: tasks that
-/// wait for the same are woken one after another. The lowest bit says which; the shorter one.
-fn put_latency(body: &mut Vec<u8>, latency: u64, start: u64, woken_before: u64) {
-    let after = start.wrapping_sub(latency).wrapping_sub(woken_before);
+/// Appends how long before `start` a task was woken, or how long after the last one that was,
+/// whichever is shorter: tasks that wait for the same are woken one after another. The lowest bit
+/// says which.
+fn put_latency(body: &mut Vec<u8>, latency: u64, start: u64, last_woken: u64) {
+    let after = start.wrapping_sub(latency).wrapping_sub(last_woken);
     let (number, is_after) = match after < latency {
         true => (after, 1),
         false => (latency, 0),
     };
-    match number >> 63 {
-        0 => put(body, number << 1 | is_after),
-        // The same, of 65 bits.
-        _ => {
-            body.push(0x80 | (number as u8 & 0x3f) << 1 | is_after as u8);
-            put(body, number >> 6);
+    let low = (number as u8 & 0x3f) << 1 | is_after;
+    match number >> 6 {
+        0 => body.push(low),
+        // It may have 65 bits.
+        rest => {
+            body.push(low | 0x80);
+            put(body, rest);
         }
     }
 }
 
 /// Reads what [`put_latency`] has written.
-fn latency(bytes: &mut Bytes<'_>, start: u64, woken_before: u64) -> Option<u64> {
+fn latency(bytes: &mut Bytes<'_>, start: u64, last_woken: u64) -> Option<u64> {
     let low = bytes.byte()?;
     let rest = match low & 0x80 {
         0 => 0,
@@ -392,7 +397,7 @@ fn latency(bytes: &mut Bytes<'_>, start: u64, woken_before: u64) -> Option<u64> 
     let number = rest << 6 | u64::from(low >> 1 & 0x3f);
     Some(match low & 1 {
         0 => number,
-        _ => start.wrapping_sub(woken_before.wrapping_add(number)),
+        _ => start.wrapping_sub(last_woken.wrapping_add(number)),
     })
 }
 
@@ -405,8 +410,16 @@ impl PollBatch {
         let thread = u32::try_from(number & !FORMAT).ok()?;
         let (first, lost) = (bytes.number()?, bytes.number()?);
         let polls = match number & FORMAT {
-            0 => before::polls(bytes, at_unix_ns)?,
-            _ => polls(bytes, at_unix_ns)?,
+            0 => {
+                let mut before = OlderBase::default();
+                polls(bytes, at_unix_ns, |bytes, clock| before.poll(bytes, clock))?
+            }
+            _ => {
+                let mut before = DeltaBase::new(at_unix_ns);
+                polls(bytes, at_unix_ns, |bytes, clock| {
+                    poll(bytes, clock, &mut before)
+                })?
+            }
         };
         Some(Self {
             thread,
@@ -423,24 +436,33 @@ impl PollBatch {
     }
 }
 
-fn polls(mut bytes: Bytes<'_>, at_unix_ns: u64) -> Option<Vec<PollEvent>> {
-    let (mut polls, mut clock, mut before) = (Vec::new(), at_unix_ns, DeltaBase::new(at_unix_ns));
+/// The polls of a body. `next` reads the one after that which ended at a time.
+fn polls(
+    mut bytes: Bytes<'_>,
+    mut clock: u64,
+    mut next: impl FnMut(&mut Bytes<'_>, u64) -> Option<PollEvent>,
+) -> Option<Vec<PollEvent>> {
+    let mut polls = Vec::new();
     while !bytes.is_empty() {
-        let poll = poll(&mut bytes, clock, &mut before)?;
+        let poll = next(&mut bytes, clock)?;
         clock = poll.end_unix_ns();
         polls.push(poll);
     }
     Some(polls)
 }
 
+/// Beginning and duration of a poll after the one that ended at `clock`.
+fn span(bytes: &mut Bytes<'_>, clock: u64) -> Option<(u64, u64)> {
+    let start = clock.checked_add(bytes.number()?)?;
+    let hold = bytes.number()?;
+    start.checked_add(hold).map(|_| (start, hold))
+}
+
 /// Reads a poll after the one that ended at `clock`, and goes on to the next one.
 fn poll(bytes: &mut Bytes<'_>, clock: u64, before: &mut DeltaBase) -> Option<PollEvent> {
     let flags = bytes.byte()?;
-    let outcome = PollOutcome::of(flags & OUTCOME);
-    let start_unix_ns = clock.checked_add(bytes.number()?)?;
-    let hold_ns = bytes.number()?;
-    start_unix_ns.checked_add(hold_ns)?;
-    let last = before.last(outcome);
+    let (start_unix_ns, hold_ns) = span(bytes, clock)?;
+    let last = before.last(flags);
     let task = match flags & NEXT_TASK {
         0 => task_after(last.task, bytes)?,
         _ => last.next_task(),
@@ -459,7 +481,7 @@ fn poll(bytes: &mut Bytes<'_>, clock: u64, before: &mut DeltaBase) -> Option<Pol
         task,
         path,
         chain,
-        outcome,
+        outcome: PollOutcome::of(flags & OUTCOME),
         wakeup: None,
     };
     let mut wakeup = None;
@@ -473,7 +495,7 @@ fn poll(bytes: &mut Bytes<'_>, clock: u64, before: &mut DeltaBase) -> Option<Pol
         poll.wakeup = Some(WakeupEvent { latency_ns, by });
         wakeup = Some((start_unix_ns.wrapping_sub(latency_ns), waker));
     }
-    before.pass(&poll, wakeup);
+    before.pass(flags, &poll, wakeup);
     Some(poll)
 }
 
@@ -539,13 +561,85 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_are_read_or_refused(at in any::<u64>(), body in any::<Vec<u8>>()) {
+        fn any_bytes_are_read_or_refused(
+            at in any::<u64>(), head in 0..3, polls in any::<Vec<u8>>(),
+        ) {
+            let mut body = match head {
+                0 => Vec::new(),
+                1 => vec![7, 3, 2],
+                _ => PollEncoder::begin(at, 7, 3, 2).end(),
+            };
+            body.extend(polls);
             if let Some(batch) = PollBatch::read(at, &body) {
                 let ends = batch.polls.iter().map(PollEvent::end_unix_ns);
                 let starts = batch.polls.iter().skip(1).map(|poll| poll.start_unix_ns);
                 prop_assert!(ends.zip(starts).all(|(end, next)| end <= next));
+                prop_assert_eq!(PollBatch::read(at, &written(at, &batch)), Some(batch));
             }
         }
+    }
+
+    fn written(at: u64, batch: &PollBatch) -> Vec<u8> {
+        let mut encoder = PollEncoder::begin(at, batch.thread, batch.first, batch.lost);
+        batch.polls.iter().for_each(|poll| encoder.push(poll));
+        encoder.end()
+    }
+
+    /// Each field in each of its forms: what was written once reads back in later versions.
+    #[test]
+    fn a_body_has_these_bytes() {
+        let task = |root, ordinal| TaskMeta::new(root, ordinal, 0, 0).id;
+        let by = |id| WokenBy::Task { id, path: 5 };
+        let woken = |latency_ns, by| Some(WakeupEvent { latency_ns, by });
+        let poll = |start_unix_ns, hold_ns, code, task, place: [u32; 2], wakeup| PollEvent {
+            start_unix_ns,
+            hold_ns,
+            task,
+            path: place[0],
+            chain: place[1],
+            outcome: PollOutcome::of(code),
+            wakeup,
+        };
+        let (two, four, five, six) = (task(9, 2), task(9, 4), task(9, 5), task(9, 6));
+        let long = woken(1 << 63, WokenBy::Thread(6));
+        let polls = vec![
+            poll(105, 10, 1, four, [300, 9], woken(3, by(two))),
+            poll(116, 2, 2, task(8, 1), [299, 0], None),
+            poll(120, 200, 1, five, [300, 8], woken(15, by(two))),
+            poll(330, 1, 1, six, [300, 8], woken(40, by(six))),
+            poll(331, 0, 3, 0, [0, 0], long),
+        ];
+        let body = [
+            &[135, 128, 128, 128, 16, 3, 2][..],
+            &[9, 5, 10, 17, 9, 216, 4, 19, 5, 22, 255, 255, 3],
+            &[66, 1, 2, 5, 8, 214, 4],
+            &[169, 2, 200, 1, 4, 2, 7],
+            &[121, 10, 1, 80, 23],
+            &[
+                123, 0, 0, 128, 128, 128, 128, 128, 128, 128, 128, 128, 2, 25,
+            ],
+        ];
+        let batch = PollBatch {
+            thread: 7,
+            first: 3,
+            lost: 2,
+            polls,
+        };
+        assert_eq!(written(100, &batch), body.concat());
+        assert_eq!(PollBatch::read(100, &body.concat()), Some(batch));
+    }
+
+    /// A poll of an outcome that this version does not know is no base for those that are unknown.
+    #[test]
+    fn outcomes_of_later_versions_are_unknown() {
+        let head = PollEncoder::begin(0, 0, 0, 0).end();
+        // All of the last of its outcome, but for the path of the first one.
+        let [first, unknown, next] = [&[0x55, 0, 0, 6][..], &[0x70, 0, 0], &[0x75, 0, 0]];
+        let body = [&head[..], first, unknown, next].concat();
+        let polls = PollBatch::read(0, &body).expect("a body").polls;
+        let read = polls.iter().map(|poll| (poll.outcome, poll.path));
+        let expected = [3, 0, 3].map(|path| (PollOutcome::Unknown, path));
+        assert_eq!(read.collect::<Vec<_>>(), expected);
     }
 
     /// A server: few procs, and tasks that follow one another.
@@ -564,7 +658,10 @@ mod tests {
                 task: TaskMeta::new(7, nth, 0, 0).id,
                 path: 50_000 + u32::from(is_first),
                 chain: if is_first { 60_000 } else { 0 },
-                outcome: PollOutcome::Pending,
+                outcome: match is_first {
+                    true => PollOutcome::Pending,
+                    false => PollOutcome::Ready,
+                },
                 wakeup: is_first.then_some(WakeupEvent {
                     latency_ns: 10_000,
                     by: spawned,
@@ -572,7 +669,7 @@ mod tests {
             });
         }
         let polls = encoder.count();
-        assert!(encoder.end().len() < 9 * polls);
+        assert!(encoder.end().len() < 6 * polls + 50);
     }
 
     #[test]

@@ -1,10 +1,10 @@
-//! Polls in older bodies, until 2026-11-29. They are only read.
+//! Polls in chunks of kinds 4 and 7, which were written until 2026-11-29. They are only read.
 
 use turbowish_model::account::poll_ring::PollOutcome;
 
 use super::{
     BY, BY_TASK, BY_THREAD, OUTCOME, PollEvent, SAME_CHAIN, SAME_PATH, WOKEN, WakeupEvent, WokenBy,
-    apply, chain_after, task_after,
+    apply, chain_after, span, task_after,
 };
 use crate::varint::{Bytes, unfold};
 
@@ -18,7 +18,7 @@ const BY_SAME_TASK: u64 = 3;
 
 /// What the polls before had, from which the next one is delta-encoded.
 #[derive(Clone, Copy, Default)]
-struct OlderBase {
+pub(super) struct OlderBase {
     /// Task, path and chain of the poll before.
     task: u64,
     path: u32,
@@ -44,25 +44,19 @@ impl OlderBase {
             self.waker = (id, path);
         }
     }
-}
 
-pub(super) fn polls(mut bytes: Bytes<'_>, at_unix_ns: u64) -> Option<Vec<PollEvent>> {
-    let (mut polls, mut clock, mut before) = (Vec::new(), at_unix_ns, OlderBase::default());
-    while !bytes.is_empty() {
-        let poll = poll(&mut bytes, clock, &before)?;
-        clock = poll.end_unix_ns();
-        before.pass(&poll);
-        polls.push(poll);
+    /// Reads a poll after the one that ended at `clock`, and goes on to the next one.
+    pub(super) fn poll(&mut self, bytes: &mut Bytes<'_>, clock: u64) -> Option<PollEvent> {
+        let poll = poll(bytes, clock, self)?;
+        self.pass(&poll);
+        Some(poll)
     }
-    Some(polls)
 }
 
 fn poll(bytes: &mut Bytes<'_>, clock: u64, before: &OlderBase) -> Option<PollEvent> {
     let flags = bytes.byte()?;
     let is_delta = flags & DELTA != 0;
-    let start_unix_ns = clock.checked_add(bytes.number()?)?;
-    let hold_ns = bytes.number()?;
-    start_unix_ns.checked_add(hold_ns)?;
+    let (start_unix_ns, hold_ns) = span(bytes, clock)?;
     let task = match flags & SAME_TASK {
         0 if is_delta => task_after(before.task, bytes)?,
         0 => before.task.wrapping_add_signed(unfold(bytes.number()?)),
@@ -139,7 +133,8 @@ mod tests {
         }
     }
 
-    /// The task of the first poll is 40, and it was woken by 38 in a call of path 5.
+    /// Of a chunk of kind 4: the task of the first poll is 40, and it was woken by 38 in a call of
+    /// path 5.
     #[test]
     fn bodies_without_deltas_are_read() {
         let head = [7, 3, 2];
@@ -155,7 +150,7 @@ mod tests {
         assert_eq!(polls(&[&head, one, two].concat()), [first, second]);
     }
 
-    /// As a process wrote them for some hours.
+    /// Of a chunk of kind 7.
     #[test]
     fn bodies_with_deltas_to_the_poll_before_are_read() {
         let head = [7, 3, 2];

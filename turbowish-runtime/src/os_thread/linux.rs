@@ -13,38 +13,26 @@ pub(crate) fn id() -> Option<u64> {
 /// which it was ready to run while the machine ran others. A wait in progress counts when it ends.
 /// For the monitor only: it reads a file.
 pub(crate) fn times(id: u64) -> Option<(u64, u64)> {
-    parse_times(Start::of(id, "schedstat")?.text()?)
+    parse_times(&head(id, "schedstat")?)
 }
 
 /// Whether a thread of this process sleeps or waits in the kernel at present: it is neither on a
 /// processor, nor ready to run, nor stopped. `false` if unknown. For the monitor only: it reads a
 /// file.
 pub(crate) fn sleeps(id: u64) -> bool {
-    let start = Start::of(id, "stat");
-    start.is_some_and(|start| start.text().is_some_and(parse_sleeps))
+    head(id, "stat").is_some_and(|text| parse_sleeps(&text))
 }
 
-/// The first bytes of a file about a thread, by one call to read it: the kernel makes such a file
-/// when it is read, and what is asked for is in its first bytes.
-struct Start {
-    bytes: [u8; START],
-    len: usize,
-}
+/// Bytes that hold three numbers, or the ID, a name of up to 63 bytes and the state.
+const HEAD_BYTES: usize = 128;
 
-/// More than three numbers, and than the ID, the name of up to 63 bytes and the state.
-const START: usize = 128;
-
-impl Start {
-    fn of(id: u64, file: &str) -> Option<Self> {
-        let mut bytes = [0; START];
-        let file = File::open(format!("/proc/self/task/{id}/{file}"));
-        let len = file.and_then(|mut file| file.read(&mut bytes)).ok()?;
-        Some(Self { bytes, len })
-    }
-
-    fn text(&self) -> Option<&str> {
-        str::from_utf8(self.bytes.get(..self.len)?).ok()
-    }
+/// The head of a file about a thread, by one call to read it: the kernel makes such a file when it
+/// is read. A name that was cut inside a character is no UTF-8.
+fn head(id: u64, file: &str) -> Option<String> {
+    let mut bytes = [0; HEAD_BYTES];
+    let file = File::open(format!("/proc/self/task/{id}/{file}"));
+    let len = file.and_then(|mut file| file.read(&mut bytes)).ok()?;
+    Some(String::from_utf8_lossy(bytes.get(..len)?).into_owned())
 }
 
 /// Parses `RUN_NS RUN_DELAY_NS SLICES`. A kernel that does not account run delay writes three

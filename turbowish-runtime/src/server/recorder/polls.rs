@@ -31,7 +31,7 @@ pub(super) struct KeptPolls {
 /// What was new at a look.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in super::super) struct TakenPolls {
-    /// Number of polls and events, at least.
+    /// Number of polls and events, with lost ones; a chunk of events of calls counts as one.
     pub(in super::super) count: u64,
     /// How full the fullest ring was.
     pub(in super::super) fill_percent: u64,
@@ -79,8 +79,8 @@ impl Recorder {
             tokio::time::sleep(left).await;
             let taken = self.take_polls(&*source);
             self.take_alert(unix_ns());
-            naming = next_naming(pause, taken.count);
             pause = next_pause(pause, taken.fill_percent);
+            naming = next_naming(pause, taken.count);
         }
     }
 
@@ -169,11 +169,12 @@ fn next_pause(pause: Duration, fill_percent: u64) -> Duration {
     Duration::from_micros(next.min(micros.saturating_mul(2))).clamp(FASTEST, SLOWEST)
 }
 
-/// The time between two looks for names, if so many polls and events came in a `pause`: no more
-/// looks than there were of these, because few of them bring a name.
+/// The time between two looks for names in a pause of this length, if so many polls and events came
+/// before it: fewer looks than there were of these, because few of them bring a name.
 fn next_naming(pause: Duration, count: u64) -> Duration {
-    let looks = u32::try_from(count).unwrap_or(u32::MAX);
-    (pause / looks.max(1)).max(NAMING)
+    let parts = u32::try_from(count).unwrap_or(u32::MAX).max(1);
+    // Rounded up: there is none at the end of the pause.
+    (pause / parts + Duration::from_nanos(1)).max(NAMING)
 }
 
 #[cfg(test)]

@@ -14,7 +14,9 @@ use turbowish_model::snapshot::{Accounting, Page, ProcRow, Process, Snapshot};
 use turbowish_recording::{ChunkHeader, ChunkKind, FILE_HEADER, HEADER_BYTES, encode};
 use turbowish_wire::{PauseTask, discovery};
 
-use super::super::{Config, NewPolls, News, RecordConfig, Refused, Source, ThreadChunk};
+use super::super::{
+    Config, NewPolls, News, RecordConfig, Refused, Source, ThreadChunk, ThreadPart,
+};
 use super::file::SEGMENT_BYTES;
 use super::{Recorder, Worker};
 
@@ -29,6 +31,8 @@ struct Steady {
     polls: Mutex<NewPolls>,
     panics: AtomicUsize,
     classes: Mutex<EventClasses>,
+    /// How often it was asked for names alone, and for polls.
+    asked: [AtomicUsize; 2],
 }
 
 impl Steady {
@@ -42,6 +46,7 @@ impl Steady {
             polls: Mutex::default(),
             panics: AtomicUsize::new(0),
             classes: Mutex::default(),
+            asked: Default::default(),
         })
     }
 }
@@ -92,10 +97,12 @@ impl Source for Steady {
     }
 
     fn names(&self) -> Vec<u8> {
+        self.asked[0].fetch_add(1, Ordering::SeqCst);
         Vec::new()
     }
 
     fn polls(&self) -> NewPolls {
+        self.asked[1].fetch_add(1, Ordering::SeqCst);
         std::mem::take(&mut *self.polls.lock().unwrap())
     }
 
@@ -186,6 +193,21 @@ impl Stage {
         assert_eq!((taken.count, taken.fill_percent), (1, 7));
     }
 
+    /// Lets the next look find so many polls.
+    fn come(&self, count: u64) {
+        let has = ThreadPart {
+            thread: 0,
+            next: count,
+            count,
+        };
+        let chunk = ThreadChunk::new(ChunkKind::Polls, 1, &[0; 9], Some(has));
+        let polls = chunk.into_iter().collect();
+        *self.source.polls.lock().unwrap() = NewPolls {
+            polls,
+            ..NewPolls::default()
+        };
+    }
+
     fn kept(&self) -> Vec<ChunkHeader> {
         let mut past = self.recorder.past(0, 0);
         let chunks = std::iter::from_fn(|| past.next());
@@ -268,6 +290,33 @@ fn a_state_that_has_no_room_is_counted_by_the_next_one() {
         times(&stage.kept()).last(),
         times(&chunks(&stage.segments()[1])).last()
     );
+}
+
+#[test]
+fn a_look_counts_what_its_chunks_have() {
+    let stage = stage(1 << 20, |_| None);
+    stage.come(30);
+    let counts = [(); 2].map(|()| stage.recorder.take_polls(&*stage.source).count);
+    assert_eq!(counts, [30, 0]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn names_are_looked_for_as_something_happens() {
+    let stage = stage(1 << 20, |_| None);
+    let source: Arc<dyn Source> = stage.source.clone();
+    let following = tokio::spawn(Arc::clone(&stage.recorder).follow_polls(source));
+    let mut named = Vec::new();
+    // In the first quarter of a second, nothing is known yet.
+    for polls in [3, 0, 100, 0, 0] {
+        stage.come(polls);
+        let [for_names, for_polls] = &stage.source.asked;
+        while for_polls.swap(0, Ordering::SeqCst) == 0 {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        named.push(for_names.swap(0, Ordering::SeqCst));
+    }
+    following.abort();
+    assert_eq!(named, [9, 2, 0, 9, 0]);
 }
 
 #[test]
