@@ -228,6 +228,47 @@ impl DeltaBase {
             (self.woken_unix_ns, self.waker) = (woken_unix_ns, waker);
         }
     }
+
+    /// Reads a poll after the one that ended at `clock`, and goes on to the next one.
+    fn poll(&mut self, bytes: &mut Bytes<'_>, clock: u64) -> Option<PollEvent> {
+        let flags = bytes.byte()?;
+        let (start_unix_ns, hold_ns) = span(bytes, clock)?;
+        let last = self.last(flags);
+        let task = match flags & NEXT_TASK {
+            0 => task_after(last.task, bytes)?,
+            _ => last.next_task(),
+        };
+        let path = match flags & SAME_PATH {
+            0 => apply(last.path, bytes.number()?)?,
+            _ => last.path,
+        };
+        let chain = match flags & SAME_CHAIN {
+            0 => chain_after(self.waited, bytes)?,
+            _ => last.chain,
+        };
+        let mut poll = PollEvent {
+            start_unix_ns,
+            hold_ns,
+            task,
+            path,
+            chain,
+            outcome: PollOutcome::of(flags & OUTCOME),
+            wakeup: None,
+        };
+        let mut wakeup = None;
+        if flags & WOKEN != 0 {
+            let latency_ns = latency(bytes, start_unix_ns, self.woken_unix_ns)?;
+            let waker = match flags & SAME_WAKER {
+                0 => Waker::read(bytes, task)?,
+                _ => self.waker,
+            };
+            let by = waker.of_task(task)?;
+            poll.wakeup = Some(WakeupEvent { latency_ns, by });
+            wakeup = Some((start_unix_ns.wrapping_sub(latency_ns), waker));
+        }
+        self.pass(flags, &poll, wakeup);
+        Some(poll)
+    }
 }
 
 /// The delta of a task's ordinal, doubled. It is odd if the root differs, which follows then.
@@ -416,9 +457,7 @@ impl PollBatch {
             }
             _ => {
                 let mut before = DeltaBase::new(at_unix_ns);
-                polls(bytes, at_unix_ns, |bytes, clock| {
-                    poll(bytes, clock, &mut before)
-                })?
+                polls(bytes, at_unix_ns, |bytes, clock| before.poll(bytes, clock))?
             }
         };
         Some(Self {
@@ -456,47 +495,6 @@ fn span(bytes: &mut Bytes<'_>, clock: u64) -> Option<(u64, u64)> {
     let start = clock.checked_add(bytes.number()?)?;
     let hold = bytes.number()?;
     start.checked_add(hold).map(|_| (start, hold))
-}
-
-/// Reads a poll after the one that ended at `clock`, and goes on to the next one.
-fn poll(bytes: &mut Bytes<'_>, clock: u64, before: &mut DeltaBase) -> Option<PollEvent> {
-    let flags = bytes.byte()?;
-    let (start_unix_ns, hold_ns) = span(bytes, clock)?;
-    let last = before.last(flags);
-    let task = match flags & NEXT_TASK {
-        0 => task_after(last.task, bytes)?,
-        _ => last.next_task(),
-    };
-    let path = match flags & SAME_PATH {
-        0 => apply(last.path, bytes.number()?)?,
-        _ => last.path,
-    };
-    let chain = match flags & SAME_CHAIN {
-        0 => chain_after(before.waited, bytes)?,
-        _ => last.chain,
-    };
-    let mut poll = PollEvent {
-        start_unix_ns,
-        hold_ns,
-        task,
-        path,
-        chain,
-        outcome: PollOutcome::of(flags & OUTCOME),
-        wakeup: None,
-    };
-    let mut wakeup = None;
-    if flags & WOKEN != 0 {
-        let latency_ns = latency(bytes, start_unix_ns, before.woken_unix_ns)?;
-        let waker = match flags & SAME_WAKER {
-            0 => Waker::read(bytes, task)?,
-            _ => before.waker,
-        };
-        let by = waker.of_task(task)?;
-        poll.wakeup = Some(WakeupEvent { latency_ns, by });
-        wakeup = Some((start_unix_ns.wrapping_sub(latency_ns), waker));
-    }
-    before.pass(flags, &poll, wakeup);
-    Some(poll)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use turbowish_model::account::poll_ring::PollOutcome;
 
 use super::{
-    BY, BY_TASK, BY_THREAD, OUTCOME, PollEvent, SAME_CHAIN, SAME_PATH, WOKEN, WakeupEvent, WokenBy,
+    BY, BY_UNKNOWN, OUTCOME, PollEvent, SAME_CHAIN, SAME_PATH, WOKEN, Waker, WakeupEvent, WokenBy,
     apply, chain_after, span, task_after,
 };
 use crate::varint::{Bytes, unfold};
@@ -14,6 +14,7 @@ const SAME_TASK: u8 = 1 << 4;
 /// and chain are not.
 const DELTA: u8 = 1 << 7;
 
+/// The task was woken by the last task that woke one.
 const BY_SAME_TASK: u64 = 3;
 
 /// What the polls before had, from which the next one is delta-encoded.
@@ -47,62 +48,54 @@ impl OlderBase {
 
     /// Reads a poll after the one that ended at `clock`, and goes on to the next one.
     pub(super) fn poll(&mut self, bytes: &mut Bytes<'_>, clock: u64) -> Option<PollEvent> {
-        let poll = poll(bytes, clock, self)?;
+        let flags = bytes.byte()?;
+        let is_delta = flags & DELTA != 0;
+        let (start_unix_ns, hold_ns) = span(bytes, clock)?;
+        let task = match flags & SAME_TASK {
+            0 if is_delta => task_after(self.task, bytes)?,
+            0 => self.task.wrapping_add_signed(unfold(bytes.number()?)),
+            _ => self.task,
+        };
+        let path = match flags & SAME_PATH {
+            0 if is_delta => apply(self.path, bytes.number()?)?,
+            0 => bytes.small()?,
+            _ => self.path,
+        };
+        let chain = match flags & SAME_CHAIN {
+            0 if is_delta => chain_after(self.waited, bytes)?,
+            0 => bytes.small()?,
+            _ => self.chain,
+        };
+        let wakeup = match flags & WOKEN {
+            0 => None,
+            _ => Some(self.wakeup(bytes, task)?),
+        };
+        let poll = PollEvent {
+            start_unix_ns,
+            hold_ns,
+            task,
+            path,
+            chain,
+            outcome: PollOutcome::of(flags & OUTCOME),
+            wakeup,
+        };
         self.pass(&poll);
         Some(poll)
     }
-}
 
-fn poll(bytes: &mut Bytes<'_>, clock: u64, before: &OlderBase) -> Option<PollEvent> {
-    let flags = bytes.byte()?;
-    let is_delta = flags & DELTA != 0;
-    let (start_unix_ns, hold_ns) = span(bytes, clock)?;
-    let task = match flags & SAME_TASK {
-        0 if is_delta => task_after(before.task, bytes)?,
-        0 => before.task.wrapping_add_signed(unfold(bytes.number()?)),
-        _ => before.task,
-    };
-    let path = match flags & SAME_PATH {
-        0 if is_delta => apply(before.path, bytes.number()?)?,
-        0 => bytes.small()?,
-        _ => before.path,
-    };
-    let chain = match flags & SAME_CHAIN {
-        0 if is_delta => chain_after(before.waited, bytes)?,
-        0 => bytes.small()?,
-        _ => before.chain,
-    };
-    let wakeup = match flags & WOKEN {
-        0 => None,
-        _ => Some(wakeup(bytes, task, before.waker)?),
-    };
-    Some(PollEvent {
-        start_unix_ns,
-        hold_ns,
-        task,
-        path,
-        chain,
-        outcome: PollOutcome::of(flags & OUTCOME),
-        wakeup,
-    })
-}
-
-fn wakeup(bytes: &mut Bytes<'_>, task: u64, waker: (u64, u32)) -> Option<WakeupEvent> {
-    let latency_ns = bytes.number()?;
-    let by = bytes.number()?;
-    let by = match by & BY {
-        BY_THREAD => WokenBy::Thread((by >> 2).try_into().ok()?),
-        BY_TASK => WokenBy::Task {
-            id: task.wrapping_add_signed(unfold(bytes.number()?)),
-            path: (by >> 2).try_into().ok()?,
-        },
-        BY_SAME_TASK => WokenBy::Task {
-            id: waker.0,
-            path: waker.1,
-        },
-        _ => WokenBy::Unknown,
-    };
-    Some(WakeupEvent { latency_ns, by })
+    fn wakeup(&self, bytes: &mut Bytes<'_>, task: u64) -> Option<WakeupEvent> {
+        let latency_ns = bytes.number()?;
+        let waker = Waker::read(bytes, task)?;
+        let by = match waker.number & BY {
+            BY_UNKNOWN => WokenBy::Unknown,
+            BY_SAME_TASK => WokenBy::Task {
+                id: self.waker.0,
+                path: self.waker.1,
+            },
+            _ => waker.of_task(task)?,
+        };
+        Some(WakeupEvent { latency_ns, by })
+    }
 }
 
 #[cfg(test)]
