@@ -615,7 +615,7 @@ mod shop {
         /// The reader decides which calls are followed.
         fn tick(&mut self, now: u64) {
             let totals = collect(std::slice::from_ref(&self.ledger), now);
-            let limits = self.limits.tick(&totals.grown_since(&self.before));
+            let limits = self.limits.tick(&totals.grown_since(&self.before), 1);
             self.before = totals;
             self.paths.renew_slow(&limits);
             self.ledger.renew_slow();

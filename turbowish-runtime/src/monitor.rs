@@ -3,6 +3,8 @@
 
 #[cfg(feature = "server")]
 mod alerts;
+#[cfg(feature = "server")]
+mod beat;
 mod claims;
 pub(crate) mod collector;
 mod cost;
@@ -51,6 +53,9 @@ use crate::monitor::collector::Collector;
 #[cfg(test)]
 use crate::monitor::collector::ThreadNow;
 use crate::resource::cancel_safety;
+
+/// A quarter of a second.
+const QUARTER_NS: u64 = 250_000_000;
 
 static PROCESS: OnceLock<Arc<Monitor>> = OnceLock::new();
 
@@ -110,10 +115,11 @@ impl State {
         self.history.tick(totals);
     }
 
-    /// After a tick of the history: makes known to all threads which calls are slow from now on.
-    fn follow_slow_calls(&mut self) {
+    /// After a tick of the history of so many quarters of a second: makes known to all threads
+    /// which calls are slow from now on.
+    fn follow_slow_calls(&mut self, quarters: u64) {
         let growth = self.history.last_growth();
-        let limits = growth.map(|growth| self.slow.tick(growth));
+        let limits = growth.map(|growth| self.slow.tick(growth, quarters));
         self.gather.follow(&limits.unwrap_or_default());
     }
 }
@@ -241,7 +247,6 @@ impl Monitor {
 
     /// Ends a tick of the history. Does nothing while accounting is disarmed.
     pub(crate) fn tick(&self) {
-        self.count_leases();
         let mut state = self.state();
         if state.switched.off_at.is_some() {
             return;
@@ -249,8 +254,10 @@ impl Monitor {
         let (totals, threads) = state.gather.read(clock::ticks);
         let totals = Arc::new(totals);
         let before = state.history.tick(totals.clone());
+        let quarters = self.scale.ns(totals.at.saturating_sub(before.at));
+        let quarters = quarters.saturating_add(QUARTER_NS / 2) / QUARTER_NS;
         state.gather.reuse(before);
-        state.follow_slow_calls();
+        state.follow_slow_calls(quarters.max(1));
         state.gather.next_tick();
         state.losses.look(lost(&totals).total(), totals.at);
         let epoch = state.switched.epoch;

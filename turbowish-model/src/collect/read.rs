@@ -196,6 +196,16 @@ impl Ledger {
         reading
     }
 
+    /// The open polls of this thread, and its last event, without its counters: a reading that
+    /// takes little however much the thread has done. As for [`Ledger::read`], one reader at a
+    /// time may call this.
+    pub fn glance(&self, relax: &mut dyn FnMut()) -> ThreadReading {
+        match self.capture(relax, || self.read_thread(|| ())) {
+            Captured::Now(reading) => reading,
+            Captured::Kept(_) => self.read_kept_thread(),
+        }
+    }
+
     /// Passes a proc id and the number of its finished polls on one path to `each`, for each path;
     /// each number is read by itself.
     pub fn polls(&self, each: &mut dyn FnMut(u32, u64)) {
@@ -277,9 +287,17 @@ impl Ledger {
 
     fn read_now(&self, rows: &mut Vec<Row>) -> ThreadReading {
         rows.clear();
+        self.read_thread(|| {
+            let all = self.rows.iter().map(|(path, row)| (path, row.read()));
+            rows.extend(all.filter(|(_, words)| !words.is_empty()));
+        })
+    }
+
+    /// The thread as it is. What its polls that ended have left is read by `rows`: after the open
+    /// ones, and before the last event.
+    fn read_thread(&self, rows: impl FnOnce()) -> ThreadReading {
         let open = self.read_frames();
-        let all = self.rows.iter().map(|(path, row)| (path, row.read()));
-        rows.extend(all.filter(|(_, words)| !words.is_empty()));
+        rows();
         ThreadReading {
             open,
             busy: self.busy(),
@@ -289,12 +307,16 @@ impl Ledger {
 
     fn read_kept(&self, number: u32, rows: &mut Vec<Row>) -> ThreadReading {
         rows.clear();
-        let (depth, busy, latest) = self.kept();
-        let frames = (0..depth).map_while(|depth| self.kept_frame(depth));
-        let open = self.open_by(frames);
         let all = self.rows.iter();
         let all = all.map(|(path, row)| (path, row.read_at(number)));
         rows.extend(all.filter(|(_, words)| !words.is_empty()));
+        self.read_kept_thread()
+    }
+
+    fn read_kept_thread(&self) -> ThreadReading {
+        let (depth, busy, latest) = self.kept();
+        let frames = (0..depth).map_while(|depth| self.kept_frame(depth));
+        let open = self.open_by(frames);
         ThreadReading { open, busy, latest }
     }
 }

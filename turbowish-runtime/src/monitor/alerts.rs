@@ -151,8 +151,8 @@ impl Monitor {
         self.watch().idle.look(&resources::judged());
     }
 
-    /// Time until a look is due before the next tick: one of the open polls becomes too long then,
-    /// and may be over at the tick.
+    /// Time until a look is due before the next beat: one of the open polls becomes too long then,
+    /// and may be over at the beat.
     pub(crate) fn next_look(&self) -> Option<Duration> {
         let watch = self.watch();
         let long_in = watch.long_at?.saturating_sub(clock::ticks());
@@ -163,12 +163,19 @@ impl Monitor {
         Some(long_in.max(urgent_in))
     }
 
-    /// Looks for alerts between two ticks.
+    /// Looks at the workers between two ticks, and for alerts if that is urgent.
     pub(crate) fn look(&self) {
         // If this look fails, it is not due again.
         self.watch().long_at = None;
         let mut state = self.state();
         if state.switched.off_at.is_some() {
+            return;
+        }
+        let threads = state.gather.threads(clock::ticks);
+        drop(state);
+        let is_urgent = self.watch().look(self, &threads, clock::ticks());
+        let mut state = self.state();
+        if !is_urgent || state.switched.off_at.is_some() {
             return;
         }
         let (totals, threads) = state.gather.read(clock::ticks);
@@ -269,22 +276,35 @@ impl AlertWatch {
         if switch::epoch() != Some(epoch) {
             return;
         }
-        let begun = Instant::now();
+        let is_urgent = self.look(monitor, threads, totals.at);
+        if is_urgent || self.pace.is_due(Instant::now(), false) {
+            self.scan_now(monitor, totals, threads, epoch);
+            self.looks.scanned(totals.at);
+            self.long_at = self.looks.next_long(threads, self.long(monitor));
+        }
+    }
+
+    /// The length of a poll that is too long, in ticks.
+    fn long(&self, monitor: &Monitor) -> u64 {
         let limits = self.detector.limits();
-        let held = limits.get(Limit::BlockedWorker);
-        let long = monitor
+        let long = limits.get(Limit::BlockedWorker);
+        monitor
             .scale
-            .ticks(held.min(limits.get(Limit::NeverYields)));
+            .ticks(long.min(limits.get(Limit::NeverYields)))
+    }
+
+    /// Looks at the workers, which were read at `now`. Returns whether a scan is due at once.
+    fn look(&mut self, monitor: &Monitor, threads: &[ThreadNow], now: u64) -> bool {
+        let (held, long) = (
+            self.detector.limits().get(Limit::BlockedWorker),
+            self.long(monitor),
+        );
         // From the lower end of its bucket on: shorter polls are counted by length.
         let bucket = bucket_of(monitor.scale.ticks(held));
         let least = upper_bound(bucket.saturating_sub(1)) + 1;
         self.looks.look(threads, monitor.scale, least);
-        let is_urgent = self.looks.is_urgent(threads, totals.at, long);
-        if self.pace.is_due(begun, is_urgent) {
-            self.scan_now(monitor, totals, threads, epoch);
-            self.looks.scanned(totals.at);
-        }
         self.long_at = self.looks.next_long(threads, long);
+        self.looks.is_urgent(threads, now, long) && self.pace.is_due(Instant::now(), true)
     }
 
     fn scan_now(&mut self, monitor: &Monitor, totals: &Totals, threads: &[ThreadNow], epoch: u32) {

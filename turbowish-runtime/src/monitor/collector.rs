@@ -112,12 +112,22 @@ impl Collector {
             at = at.or_else(|| epoch.ended.is_none().then_some(until));
         }
         totals.at = at.unwrap_or_else(clock);
-        sorting::by_key(&mut threads, |thread| (thread.index, thread.epoch));
-        // A thread that has moved on to a later epoch is shown in that one.
-        threads.reverse();
-        threads.dedup_by_key(|thread| thread.index);
-        threads.reverse();
-        (totals, threads)
+        (totals, in_last_epochs(threads))
+    }
+
+    /// The state of every live thread, without its counters.
+    #[cfg(feature = "server")]
+    pub(crate) fn threads(&mut self, clock: impl Fn() -> u64) -> Vec<ThreadNow> {
+        self.fold(&clock);
+        let mut threads = Vec::new();
+        for (&number, epoch) in &self.epochs {
+            let ledgers = epoch.ledgers.iter();
+            threads.extend(ledgers.map(|ledger| {
+                let ThreadReading { open, latest, .. } = ledger.ledger.glance(&mut relax);
+                ThreadNow::of(ledger, number, open, latest)
+            }));
+        }
+        in_last_epochs(threads)
     }
 
     fn take_in(&mut self) {
@@ -248,23 +258,12 @@ impl Epoch {
         let gone = self.departed.open.iter().cloned();
         let mut readings: Vec<(u32, ThreadReading)> = gone.map(|open| (DEPARTED, open)).collect();
         for ledger in &self.ledgers {
-            let (index, name) = (ledger.index, ledger.name.clone());
             let into = (&mut aggregate, &mut room.ledger);
             let reading = ledger.ledger.read(into, &mut relax);
             ledger.metrics.read(&mut aggregate.metrics, &mut relax);
-            threads.push(ThreadNow {
-                index,
-                name,
-                os_id: ledger.os_id,
-                epoch: number,
-                open: reading.open.clone(),
-                first_poll: ledger.first_poll.read(&mut relax),
-                origin: ledger.first_poll_origin(),
-                polls: ledger.polls.load(Relaxed),
-                latest: reading.latest,
-                ledger: Arc::clone(ledger),
-            });
-            readings.push((index, reading));
+            let (open, latest) = (reading.open.clone(), reading.latest);
+            threads.push(ThreadNow::of(ledger, number, open, latest));
+            readings.push((ledger.index, reading));
         }
         let latest = readings.iter().map(|(_, reading)| reading.latest);
         let latest = latest.fold(self.departed.latest, u64::max);
@@ -286,6 +285,32 @@ impl Epoch {
         }
         until
     }
+}
+
+impl ThreadNow {
+    fn of(ledger: &Arc<ThreadLedger>, epoch: u32, open: Vec<OpenPollReading>, latest: u64) -> Self {
+        Self {
+            index: ledger.index,
+            name: ledger.name.clone(),
+            os_id: ledger.os_id,
+            epoch,
+            open,
+            first_poll: ledger.first_poll.read(&mut relax),
+            origin: ledger.first_poll_origin(),
+            polls: ledger.polls.load(Relaxed),
+            latest,
+            ledger: Arc::clone(ledger),
+        }
+    }
+}
+
+/// By number, each thread once: one that has moved on to a later epoch is shown in that one.
+fn in_last_epochs(mut threads: Vec<ThreadNow>) -> Vec<ThreadNow> {
+    sorting::by_key(&mut threads, |thread| (thread.index, thread.epoch));
+    threads.reverse();
+    threads.dedup_by_key(|thread| thread.index);
+    threads.reverse();
+    threads
 }
 
 /// Index that stands for all ended threads.

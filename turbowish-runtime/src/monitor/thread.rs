@@ -1,15 +1,12 @@
 //! The monitor's thread, with a runtime of its own, so that a hung application still answers.
 //! Queries run on another thread.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
-use tokio::time::MissedTickBehavior;
 use turbowish_model::account::time::Scale;
 use turbowish_model::event::EventClass;
 use turbowish_recording::RING_POLLS;
@@ -17,6 +14,7 @@ use turbowish_wire::discovery;
 
 use super::Monitor;
 use super::alerts::AlertWatch;
+use super::beat::{TickPace, beat};
 use super::cpu_time::CpuTime;
 use super::heartbeat::HeartbeatTask;
 use super::served::{self, PollReader};
@@ -27,18 +25,13 @@ use crate::log::say;
 use crate::server::{self, Config, RecordConfig, RingFile, Source};
 use crate::settings::{RecordIn, Settings, with_pid};
 
-/// Interval of the history's ticks.
-const TICK: Duration = Duration::from_millis(250);
-
-/// Number of counts per tick while there are many polls.
-const PARTS: u32 = 5;
-
 /// State of the monitor's thread.
 #[derive(Debug, Default)]
 pub(super) struct MonitorThread {
     /// The thread, and what stops it.
     running: Mutex<Option<(oneshot::Sender<()>, JoinHandle<()>)>>,
     pub(super) watch: Mutex<AlertWatch>,
+    pub(super) pace: Mutex<TickPace>,
     pub(super) heartbeat: HeartbeatTask,
     pub(super) cpu_time: CpuTime,
     pub(super) polls: Mutex<PollReader>,
@@ -179,40 +172,4 @@ pub(crate) async fn live(
     };
     server::serve(source, config, ended).await;
     beat.abort();
-}
-
-async fn beat(monitor: Arc<Monitor>) {
-    let mut ticks = tokio::time::interval(TICK);
-    ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
-    let mut said = false;
-    // The ticks count the leases of paused tasks: they must survive a panic in TurboWish.
-    let mut survive = |work: &dyn Fn(&Monitor)| {
-        if catch_unwind(AssertUnwindSafe(|| work(&monitor))).is_err() && !said {
-            said = true;
-            say("the monitor panicked: some numbers or alerts are missing; please report this bug");
-        }
-    };
-    loop {
-        ticks.tick().await;
-        let begun = Instant::now();
-        survive(&Monitor::tick);
-        let mut sampled = Instant::now();
-        loop {
-            let sample_in = (sampled + TICK / PARTS).saturating_duration_since(Instant::now());
-            let sample_in = monitor.is_dense().then_some(sample_in);
-            let look_in = monitor.next_look();
-            let first = sample_in.into_iter().chain(look_in).min();
-            let before_tick = |first: &Duration| begun.elapsed() + *first < TICK;
-            let Some(first) = first.filter(before_tick) else {
-                break;
-            };
-            tokio::time::sleep(first).await;
-            if sample_in == Some(first) {
-                monitor.sample();
-                sampled = Instant::now();
-            } else {
-                survive(&Monitor::look);
-            }
-        }
-    }
 }

@@ -275,12 +275,12 @@ fn a_lease_ends_the_pause() {
     let left = || monitor.row().pause.expect("paused").left_ns;
     assert_eq!(left(), Some(3 * SECOND));
     advance(SECOND);
-    monitor.0.tick();
+    monitor.0.beat();
     assert_eq!(left(), Some(2 * SECOND));
     // So long nobody looked: the process was stopped.
     advance(100 * SECOND);
     assert_eq!(left(), Some(SECOND));
-    monitor.0.tick();
+    monitor.0.beat();
     assert_eq!(left(), Some(SECOND));
     let renewed = PauseTask {
         renew: true,
@@ -288,10 +288,10 @@ fn a_lease_ends_the_pause() {
     };
     assert_eq!(monitor.0.pause_task(&renewed), Ok(()));
     advance(SECOND);
-    monitor.0.tick();
+    monitor.0.beat();
     assert_eq!((left(), stage.woken()), (Some(SECOND), 0));
     advance(SECOND);
-    monitor.0.tick();
+    monitor.0.beat();
     assert_eq!(monitor.row().pause, None);
     assert_eq!(stage.woken(), 1);
     stage.poll();
