@@ -12,6 +12,7 @@ mod admit;
 mod answer;
 mod classes;
 mod connection;
+pub(crate) mod grid;
 mod lobby;
 mod making;
 mod pace;

@@ -12,9 +12,11 @@ pub trait Encode {
 }
 
 /// Where fields are written.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Output {
     length: usize,
+    /// Longer ones are only counted.
+    most: usize,
     /// `None`: the bytes are only counted.
     written: Option<Vec<u8>>,
 }
@@ -22,25 +24,28 @@ pub struct Output {
 /// Bytes of an encoded message.
 #[must_use]
 pub fn size(message: &dyn Encode) -> usize {
-    let mut output = Output::default();
+    let mut output = Output::new(None);
     message.encode(&mut output);
     output.length
 }
 
-/// A message by itself, in memory of exactly its size.
-#[must_use]
-pub fn message(message: &dyn Encode) -> Vec<u8> {
-    append(Vec::with_capacity(size(message)), message)
-}
-
 /// Writes a message behind `head`, into memory that has room for both.
 pub(crate) fn append(head: Vec<u8>, message: &dyn Encode) -> Vec<u8> {
-    let mut output = Output {
-        length: head.len(),
-        written: Some(head),
-    };
+    let mut output = Output::new(Some(head));
     message.encode(&mut output);
     output.written.unwrap_or_default()
+}
+
+/// A message by itself, which is probably about as long as `usual`; `None` if it is longer than
+/// `most`. Its bytes are not counted before.
+#[must_use]
+pub fn message(message: &dyn Encode, usual: usize, most: usize) -> Option<Vec<u8>> {
+    let mut output = Output {
+        most,
+        ..Output::new(Some(Vec::with_capacity(usual.min(most))))
+    };
+    message.encode(&mut output);
+    output.written
 }
 
 /// Wire types.
@@ -64,8 +69,23 @@ fn varint(mut value: u64) -> ([u8; VARINT_BYTES], usize) {
 }
 
 impl Output {
+    const fn new(written: Option<Vec<u8>>) -> Self {
+        let length = match &written {
+            Some(head) => head.len(),
+            None => 0,
+        };
+        Self {
+            length,
+            most: usize::MAX,
+            written,
+        }
+    }
+
     fn put(&mut self, bytes: &[u8]) {
         self.length += bytes.len();
+        if self.length > self.most {
+            self.written = None;
+        }
         if let Some(written) = &mut self.written {
             written.extend_from_slice(bytes);
         }
@@ -130,10 +150,7 @@ impl Output {
 
 /// What goes before the bytes of a field that is text, bytes or a message.
 pub(crate) fn length_delimited(field: u32, bytes: usize) -> Vec<u8> {
-    let mut output = Output {
-        length: 0,
-        written: Some(Vec::new()),
-    };
+    let mut output = Output::new(Some(Vec::new()));
     output.head(field, LENGTH_DELIMITED);
     output.varint(bytes as u64);
     output.written.unwrap_or_default()

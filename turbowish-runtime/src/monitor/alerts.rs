@@ -40,6 +40,8 @@ pub(super) struct AlertWatch {
     news: AlertNews,
     pace: ScanPace,
     looks: WorkerLooks,
+    /// Since when the heartbeat waits, in ticks.
+    heartbeat: Option<u64>,
     /// When the next of the open polls becomes too long, in ticks.
     long_at: Option<u64>,
     idle: IdleWaits,
@@ -67,6 +69,9 @@ const URGENT_SHARE: u32 = 10;
 const SHORTEST: Duration = Duration::from_millis(200);
 /// Shortest interval between a scan and an urgent one.
 const SHORTEST_URGENT: Duration = Duration::from_millis(50);
+/// Time between two looks at the heartbeat after which the whole process may have been stopped.
+const LATE_NS: u64 = 900_000_000;
+
 /// Longest interval of the scans, however long they take.
 const LONGEST: Duration = Duration::from_secs(10);
 
@@ -303,6 +308,8 @@ impl AlertWatch {
         let bucket = bucket_of(monitor.scale.ticks(held));
         let least = upper_bound(bucket.saturating_sub(1)) + 1;
         self.looks.look(threads, monitor.scale, least);
+        let pace = monitor.scale.ticks(LATE_NS);
+        self.heartbeat = monitor.thread.heartbeat.ask(now, pace);
         self.long_at = self.looks.next_long(threads, long);
         self.looks.is_urgent(threads, now, long) && self.pace.is_due(Instant::now(), true)
     }
@@ -333,7 +340,7 @@ impl AlertWatch {
             crowd: &crowd,
             known: &known,
             resources: &resources,
-            heartbeat: &monitor.thread.heartbeat,
+            heartbeat: self.heartbeat,
             long_ns: self.detector.limits().get(Limit::LongPollWarn),
             held_ns: self.detector.limits().get(Limit::BlockedWorker),
             looks: &self.looks,

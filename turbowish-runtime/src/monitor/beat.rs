@@ -3,14 +3,15 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use tokio::time::MissedTickBehavior;
+use tokio::time::Instant;
 use turbowish_model::account::time::MinOfLastTwo;
 
 use super::{Monitor, cpu_time};
 use crate::lock::lock;
 use crate::log::say;
+use crate::server::grid;
 
 /// Interval of the beat.
 const BEAT: Duration = Duration::from_millis(250);
@@ -75,8 +76,6 @@ impl Monitor {
 
 /// Lets the monitor look at the program until it is dropped.
 pub(super) async fn beat(monitor: Arc<Monitor>) {
-    let mut beats = tokio::time::interval(BEAT);
-    beats.set_missed_tick_behavior(MissedTickBehavior::Skip);
     let mut said = false;
     // The beats count the leases of paused tasks: they must survive a panic in TurboWish.
     let mut survive = |work: &dyn Fn(&Monitor)| {
@@ -86,27 +85,25 @@ pub(super) async fn beat(monitor: Arc<Monitor>) {
         }
     };
     loop {
-        beats.tick().await;
-        let begun = Instant::now();
         survive(&Monitor::beat);
-        let mut sampled = Instant::now();
+        let next = grid::after(BEAT);
+        let mut sample = grid::after(BEAT / PARTS);
         loop {
-            let sample_in = (sampled + BEAT / PARTS).saturating_duration_since(Instant::now());
-            let sample_in = monitor.is_dense().then_some(sample_in);
-            let look_in = monitor.next_look();
-            let first = sample_in.into_iter().chain(look_in).min();
-            let before_beat = |first: &Duration| begun.elapsed() + *first < BEAT;
-            let Some(first) = first.filter(before_beat) else {
+            let sample_at = monitor.is_dense().then_some(sample);
+            let look_at = monitor.next_look().map(|time| Instant::now() + time);
+            let first = sample_at.into_iter().chain(look_at).min();
+            let Some(first) = first.filter(|first| *first < next) else {
                 break;
             };
-            tokio::time::sleep(first).await;
-            if sample_in == Some(first) {
+            tokio::time::sleep_until(first).await;
+            if sample_at == Some(first) {
                 monitor.sample();
-                sampled = Instant::now();
+                sample = grid::after(BEAT / PARTS);
             } else {
                 survive(&Monitor::look);
             }
         }
+        tokio::time::sleep_until(next).await;
     }
 }
 

@@ -34,7 +34,6 @@ use super::registry::Registry;
 use super::tasks::{LiveTask, NameTable, spot};
 use crate::hot::{after_end, clock, task};
 use crate::monitor::collector::ThreadNow;
-use crate::monitor::heartbeat::HeartbeatTask;
 use crate::os_thread;
 use crate::resource as primitives;
 use turbowish_model::ordered::Map;
@@ -57,7 +56,8 @@ pub(super) struct SituationBuilder<'a> {
     pub(super) crowd: &'a Crowd,
     pub(super) known: &'a NameTable<'a>,
     pub(super) resources: &'a [Reading],
-    pub(super) heartbeat: &'a HeartbeatTask,
+    /// Since when the heartbeat waits, in ticks.
+    pub(super) heartbeat: Option<u64>,
     /// Polls longer than this many nanoseconds are long.
     pub(super) long_ns: u64,
     /// Polls that take this many nanoseconds hold their worker.
@@ -270,9 +270,7 @@ impl SituationBuilder<'_> {
 
     /// Since when the heartbeat waits: free workers poll a woken task at once.
     fn heartbeat(&self) -> Option<u64> {
-        const PACE_NS: u64 = 900_000_000;
-        let scale = self.assembly.scale;
-        let at = self.heartbeat.ask(clock::ticks(), scale.ticks(PACE_NS))?;
+        let at = self.heartbeat?;
         Some(self.ns(at.min(self.assembly.now.at)))
     }
 

@@ -16,6 +16,7 @@ mod tests;
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, TryLockError};
 use std::time::Duration;
 
@@ -36,7 +37,7 @@ use self::ring::Ring;
 pub(crate) use self::ring_file::{RingFile, reason as no_ring_file};
 use self::schedule::Schedule;
 use super::worker::Worker;
-use super::{Config, News, Source, lock};
+use super::{Config, News, Source, grid, lock};
 
 /// Polls are sent from so long before the first state on.
 const POLLS_BEFORE: Duration = Duration::from_secs(1);
@@ -59,6 +60,8 @@ pub(crate) struct RecordConfig {
 pub(super) struct Recorder {
     is_on: bool,
     ring: Mutex<Ring>,
+    /// Bytes of the last state.
+    state_bytes: AtomicUsize,
     polls: KeptPolls,
     alerts: Mutex<AlertSnapshots>,
     file: Mutex<RecordFile>,
@@ -90,6 +93,7 @@ impl Recorder {
             is_on: budget > 0,
             // Half of it for the states, half for the polls; an eighth of both for alerts.
             ring: Mutex::new(Ring::new(budget.div_ceil(2) - budget / 16)),
+            state_bytes: AtomicUsize::new(0),
             polls: KeptPolls::new(budget / 2 - budget / 16),
             alerts: Mutex::new(AlertSnapshots::new(budget / 8)),
             file: Mutex::new(RecordFile::new(to, Arc::clone(&config.say))),
@@ -113,7 +117,10 @@ impl Recorder {
     async fn follow_states(self: Arc<Self>, source: Arc<dyn Source>, worker: Worker) {
         let mut schedule = Schedule::default();
         loop {
-            tokio::time::sleep_until(schedule.next_look(Instant::now())).await;
+            let due = schedule.next_look(Instant::now());
+            tokio::time::sleep_until(grid::near(due)).await;
+            // It may be a little early.
+            let now = due.max(Instant::now());
             let is_recorded = source.recorded().has(EventClass::States);
             let Some(news) = source.news().filter(|_| is_recorded) else {
                 schedule.rest();
@@ -123,7 +130,7 @@ impl Recorder {
                 let is_alert = |news: &News| news.raised == Some(Severity::Alert);
                 schedule.tell(news.iter().any(is_alert));
             }
-            let lost = schedule.begin(Instant::now());
+            let lost = schedule.begin(now);
             if lost.is_none() && news.is_empty() {
                 continue;
             }
@@ -177,10 +184,11 @@ impl Recorder {
             return;
         }
         let largest = lock(&self.ring).largest_body();
-        if encode::size(&snapshot) > largest {
+        let usual = self.state_bytes.load(Ordering::Relaxed);
+        let Some(body) = encode::message(&snapshot, usual + usual / 8, largest) else {
             return lock(&self.ring).lose(1);
-        }
-        let body = encode::message(&snapshot);
+        };
+        self.state_bytes.store(body.len(), Ordering::Relaxed);
         self.add(ChunkKind::State, snapshot.at_unix_ns, &body);
     }
 

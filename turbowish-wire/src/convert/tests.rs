@@ -505,7 +505,12 @@ where
     let message = P::from(value.clone());
     let written = encode::append(Vec::new(), &value);
     assert_eq!(written.len(), message.encoded_len());
-    assert_eq!(encode::size(&value), written.len());
+    let length = written.len();
+    assert_eq!(encode::size(&value), length);
+    assert_eq!(encode::message(&value, 0, length).as_ref(), Some(&written));
+    if let Some(less) = length.checked_sub(1) {
+        assert_eq!(encode::message(&value, length, less), None);
+    }
     assert_eq!(P::decode(written.as_slice()).unwrap(), message);
     check_conversion(value);
 }

@@ -4,10 +4,11 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
+use tokio::time::Instant;
 use turbowish_model::event::EventClass;
 use turbowish_recording::{ChunkKind, HEADER_BYTES};
 
-use super::super::{NewPolls, Source, ThreadChunk};
+use super::super::{NewPolls, Source, ThreadChunk, grid};
 use super::ring::{Ring, chunk};
 use super::{Recorder, lock};
 
@@ -17,7 +18,8 @@ const SLOWEST: Duration = Duration::from_millis(250);
 const FASTEST: Duration = Duration::from_millis(10);
 /// Time between two looks for names, while much goes on.
 const NAMING: Duration = Duration::from_millis(25);
-/// How full a ring may be at the next look, in percent, if the threads go on as they did.
+/// How full a ring may be at the next look, in percent, if the threads go on as they did. A look is
+/// up to a third later than asked.
 const FILL: u64 = 40;
 
 /// The polls that are kept.
@@ -69,17 +71,23 @@ impl Recorder {
     /// Records polls until it is dropped.
     pub(super) async fn follow_polls(self: Arc<Self>, source: Arc<dyn Source>) {
         let (mut pause, mut naming) = (SLOWEST, NAMING);
+        let mut taken_at = Instant::now();
         loop {
-            let mut left = pause;
-            while left > naming {
-                tokio::time::sleep(naming).await;
+            let due = grid::after(pause);
+            loop {
+                let names = grid::after(naming);
+                if names >= due {
+                    break;
+                }
+                tokio::time::sleep_until(names).await;
                 self.take_names(&*source);
-                left -= naming;
             }
-            tokio::time::sleep(left).await;
+            tokio::time::sleep_until(due).await;
+            let passed = taken_at.elapsed();
+            taken_at = Instant::now();
             let taken = self.take_polls(&*source);
             self.take_alert(unix_ns());
-            pause = next_pause(pause, taken.fill_percent);
+            pause = next_pause(passed, taken.fill_percent);
             naming = next_naming(pause, taken.count);
         }
     }

@@ -15,7 +15,7 @@ use turbowish_recording::{ChunkHeader, ChunkKind, FILE_HEADER, HEADER_BYTES, enc
 use turbowish_wire::{PauseTask, discovery};
 
 use super::super::{
-    Config, NewPolls, News, RecordConfig, Refused, Source, ThreadChunk, ThreadPart,
+    Config, NewPolls, News, RecordConfig, Refused, Source, ThreadChunk, ThreadPart, grid,
 };
 use super::file::SEGMENT_BYTES;
 use super::{Recorder, Worker};
@@ -304,6 +304,8 @@ fn a_look_counts_what_its_chunks_have() {
 async fn names_are_looked_for_as_something_happens() {
     let stage = stage(1 << 20, |_| None);
     let source: Arc<dyn Source> = stage.source.clone();
+    // From here on, all pauses are as long as they are asked for.
+    tokio::time::sleep_until(grid::after(Duration::from_millis(250))).await;
     let following = tokio::spawn(Arc::clone(&stage.recorder).follow_polls(source));
     let mut named = Vec::new();
     // In the first quarter of a second, nothing is known yet.
