@@ -36,9 +36,9 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Instant;
 
 use turbowish_model::account::time::Scale;
-use turbowish_model::collect::history::History;
 #[cfg(test)]
-use turbowish_model::collect::history::{Totals, Window};
+use turbowish_model::collect::history::Window;
+use turbowish_model::collect::history::{History, Totals};
 use turbowish_model::collect::slow_limits::SlowLimits;
 use turbowish_model::event::ConsoleEvent;
 use turbowish_model::snapshot::minute::LastMinute;
@@ -49,9 +49,7 @@ use self::thread::MonitorThread;
 use crate::hot::thread as thread_list;
 use crate::hot::{call, clock, events, switch};
 use crate::lock::lock;
-use crate::monitor::collector::Collector;
-#[cfg(test)]
-use crate::monitor::collector::ThreadNow;
+use crate::monitor::collector::{Collector, ThreadNow};
 use crate::resource::cancel_safety;
 
 /// A quarter of a second.
@@ -98,13 +96,46 @@ pub(crate) struct Monitor {
 
 struct State {
     gather: Collector,
+    /// The last reading, if others may use it.
+    shared: Option<Reading>,
     history: History,
     switched: Switched,
     losses: Losses,
     slow: SlowLimits,
 }
 
+/// All counters and threads at one instant.
+#[derive(Clone)]
+struct Reading {
+    totals: Arc<Totals>,
+    threads: Arc<Vec<ThreadNow>>,
+    epoch: u32,
+}
+
 impl State {
+    /// All counters and threads, as of now; or as of an instant at most so many ticks ago, if they
+    /// were read then.
+    fn read(&mut self, age: u64) -> Reading {
+        let switched = self.switched;
+        let clock = || switched.off_at.unwrap_or_else(clock::ticks);
+        let is_new = |shared: &Reading| {
+            let passed = clock().saturating_sub(shared.totals.at);
+            shared.epoch == switched.epoch && switched.off_at.is_none() && passed < age
+        };
+        // Taken out: threads that have ended since are to be folded.
+        if let Some(shared) = self.shared.take().filter(is_new) {
+            return self.shared.insert(shared).clone();
+        }
+        let (totals, threads) = self.gather.read(clock);
+        let reading = Reading {
+            totals: Arc::new(totals),
+            threads: Arc::new(threads),
+            epoch: switched.epoch,
+        };
+        self.shared = (age > 0).then(|| reading.clone());
+        reading
+    }
+
     /// Accounts what is under way in an epoch that ended at `now` as if it ended then.
     fn end_epoch(&mut self, epoch: u32, now: u64) {
         // First of all: the next epoch may have begun.
@@ -149,6 +180,7 @@ impl Monitor {
             scale: clock::scale(),
             state: Mutex::new(State {
                 gather: Collector::default(),
+                shared: None,
                 history: History::new(now),
                 switched: Switched {
                     unix_ns: clock::unix_ns(),
@@ -245,14 +277,16 @@ impl Monitor {
         self.closed.load(Ordering::Relaxed)
     }
 
-    /// Ends a tick of the history. Does nothing while accounting is disarmed.
-    pub(crate) fn tick(&self) {
+    /// Ends a tick of the history, by counters that are at most so many nanoseconds old. Does
+    /// nothing while accounting is disarmed.
+    fn end_tick(&self, age_ns: u64) {
         let mut state = self.state();
         if state.switched.off_at.is_some() {
             return;
         }
-        let (totals, threads) = state.gather.read(clock::ticks);
-        let totals = Arc::new(totals);
+        let Reading {
+            totals, threads, ..
+        } = state.read(self.scale.ticks(age_ns));
         let before = state.history.tick(totals.clone());
         let quarters = self.scale.ns(totals.at.saturating_sub(before.at));
         let quarters = quarters.saturating_add(QUARTER_NS / 2) / QUARTER_NS;
@@ -268,6 +302,7 @@ impl Monitor {
     /// Folds the ledgers of ended threads, unless another thread has the monitor's lock.
     pub(crate) fn fold(&self) {
         if let Ok(mut state) = self.state.try_lock() {
+            state.shared = None;
             state.gather.fold(&clock::ticks);
         }
     }
@@ -275,6 +310,10 @@ impl Monitor {
 
 #[cfg(test)]
 impl Monitor {
+    pub(crate) fn tick(&self) {
+        self.end_tick(0);
+    }
+
     /// Totals and threads: the input of snapshots.
     pub(crate) fn totals(&self) -> (Totals, Vec<ThreadNow>) {
         let mut state = self.state();

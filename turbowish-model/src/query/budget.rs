@@ -23,6 +23,7 @@ pub struct Budget<'a> {
     overrun: Cell<Option<Overrun>>,
     /// Number of rows built.
     rows: Cell<u64>,
+    age_ns: u64,
 }
 
 /// Rows between two checks whether the client is still there.
@@ -61,7 +62,21 @@ impl<'a> Budget<'a> {
             look,
             overrun: Cell::new(None),
             rows: Cell::new(0),
+            age_ns: 0,
         }
+    }
+
+    /// The same, for an answer that saves a reading of all counters if somebody else has read them
+    /// at most so many nanoseconds ago.
+    #[must_use]
+    pub const fn with_age(self, age_ns: u64) -> Self {
+        Self { age_ns, ..self }
+    }
+
+    /// How old the counters may be, in nanoseconds.
+    #[must_use]
+    pub const fn age_ns(&self) -> u64 {
+        self.age_ns
     }
 
     /// Spends some steps. Returns whether the query may continue.

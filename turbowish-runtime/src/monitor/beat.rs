@@ -11,7 +11,7 @@ use turbowish_model::account::time::MinOfLastTwo;
 use super::{Monitor, cpu_time};
 use crate::lock::lock;
 use crate::log::say;
-use crate::server::grid;
+use crate::server::{SHARED_NS, grid};
 
 /// Interval of the beat.
 const BEAT: Duration = Duration::from_millis(250);
@@ -65,7 +65,7 @@ impl Monitor {
         let is_due = lock(&self.thread.pace).is_due();
         if is_due {
             let used = cpu_time::used();
-            self.tick();
+            self.end_tick(SHARED_NS);
             let took = cpu_time::used().saturating_sub(used);
             lock(&self.thread.pace).next(took);
         } else {

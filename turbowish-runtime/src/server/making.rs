@@ -48,6 +48,8 @@ pub(super) struct Asked {
     pub(super) source: Arc<dyn Source>,
     pub(super) query: Arc<Query>,
     pub(super) account: Arc<Account>,
+    /// How old its counters may be, in nanoseconds.
+    pub(super) age_ns: u64,
 }
 
 /// Set when nothing waits for the answer any more.
@@ -103,7 +105,7 @@ impl Asked {
             () if started.elapsed() > MAX_WAIT => Some(Overrun::Late(ns(MAX_WAIT))),
             () => None,
         };
-        let budget = Budget::new(MAX_STEPS, &look);
+        let budget = Budget::new(MAX_STEPS, &look).with_age(self.age_ns);
         let snapshot = self.source.snapshot(&self.query, &budget);
         let took = took();
         self.source.answered(took);

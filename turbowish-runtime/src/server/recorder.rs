@@ -37,7 +37,7 @@ use self::ring::Ring;
 pub(crate) use self::ring_file::{RingFile, reason as no_ring_file};
 use self::schedule::Schedule;
 use super::worker::Worker;
-use super::{Config, News, Source, grid, lock};
+use super::{Config, News, SHARED_NS, Source, grid, lock};
 
 /// Polls are sent from so long before the first state on.
 const POLLS_BEFORE: Duration = Duration::from_secs(1);
@@ -177,7 +177,8 @@ impl Recorder {
     }
 
     fn add_state(&self, source: &dyn Source) {
-        let Ok(snapshot) = source.snapshot(&Query::recorded(), &Budget::unlimited()) else {
+        let budget = Budget::unlimited().with_age(SHARED_NS);
+        let Ok(snapshot) = source.snapshot(&Query::recorded(), &budget) else {
             return lock(&self.ring).lose(1);
         };
         if snapshot.process.accounting == Accounting::Disarmed {

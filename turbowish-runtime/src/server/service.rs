@@ -114,7 +114,7 @@ impl Service {
             }
             Method::Read => {
                 let query = self.query(framing::message(&frame).map_err(unreadable)?)?;
-                let made = self.make(&Arc::new(query), &account).await?;
+                let made = self.make(&Arc::new(query), &account, 0).await?;
                 // Counted as a message from here on, and no more as a snapshot.
                 Ok(Answer::whole(
                     account,
@@ -194,12 +194,14 @@ impl Service {
         Ok(query)
     }
 
-    /// Begins to answer a query for the connection with this account.
-    pub(super) fn make(&self, query: &Arc<Query>, account: &Arc<Account>) -> Making {
+    /// Begins to answer a query for the connection with this account, with counters that are at
+    /// most so many nanoseconds old.
+    pub(super) fn make(&self, query: &Arc<Query>, account: &Arc<Account>, age_ns: u64) -> Making {
         let asked = Asked {
             source: self.source.clone(),
             query: query.clone(),
             account: account.clone(),
+            age_ns,
         };
         let worker = if query.filter_len() > LONG_FILTER {
             &self.slow_worker

@@ -1,7 +1,7 @@
 //! Snapshot streams: the next snapshot is made when it is due and the previous one has been taken,
 //! never ahead.
 //!
-//! It is due after the requested interval, or later: with very many tasks a snapshot takes long,
+//! It is due after the requested interval, at the next common instant, or later: with very many tasks a snapshot takes long,
 //! and watching must not cost the program more than a part of a core.
 
 use std::pin::Pin;
@@ -17,6 +17,7 @@ use super::pace::{Pace, Shares};
 use super::quota::{Account, Watching};
 use super::service::Service;
 use super::status::Status;
+use super::{SHARED_NS, grid};
 
 const SHORTEST: Duration = Duration::from_millis(100);
 
@@ -70,8 +71,8 @@ impl Watch {
         let query = Arc::new(query);
         let mut pace = Pace::new(clamp(interval_ns), SHARES);
         let begun = Instant::now();
-        let first = Timed::new(service.make(&query, &account).await?, &mut pace);
-        let due = tokio::time::sleep_until(begun + first.pace);
+        let first = Timed::new(service.make(&query, &account, 0).await?, &mut pace);
+        let due = tokio::time::sleep_until(grid::near(begun + first.pace));
         Ok(Self {
             service,
             query,
@@ -95,7 +96,7 @@ impl Watch {
             // A client that was away gets one snapshot, not all that it missed.
             self.begun = Instant::now();
         }
-        let begin = || self.service.make(&self.query, &self.account);
+        let begin = || self.service.make(&self.query, &self.account, SHARED_NS);
         let making = self.making.get_or_insert_with(begin);
         let made = ready!(making.as_mut().poll(context));
         self.making = None;
@@ -104,7 +105,7 @@ impl Watch {
             Ok(told) => told.pace,
             Err(_) => self.pace.asked(),
         };
-        self.due.as_mut().reset(self.begun + next);
+        self.due.as_mut().reset(grid::near(self.begun + next));
         Poll::Ready(told)
     }
 }
