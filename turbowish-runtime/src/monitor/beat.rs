@@ -22,39 +22,43 @@ const PARTS: u32 = 5;
 /// A tick may use one part in this many of a core: with very many counters there are fewer ticks.
 const SHARE: u32 = 400;
 
-/// Beats from one tick to the next at most, however long a tick takes.
-const LONGEST: u32 = 4;
+/// Beats from one tick to the next at most, however long a tick takes: a second, as between two
+/// states of the recorder, which are due at the same instants.
+const LONGEST: u64 = 4;
 
 /// At which beats a tick ends.
 #[derive(Debug)]
 pub(super) struct TickPace {
     /// Processor time of a tick.
     usual: MinOfLastTwo,
-    /// Beats until the next tick.
-    left: u32,
+    /// Beats from one tick to the next.
+    period: u64,
+    /// Number of the beat at which the last one ended.
+    last: u64,
 }
 
 impl Default for TickPace {
     fn default() -> Self {
         Self {
             usual: MinOfLastTwo::NOTHING,
-            left: 1,
+            period: 1,
+            last: u64::MAX,
         }
     }
 }
 
 impl TickPace {
-    /// Counts a beat. Returns whether a tick ends with it.
-    const fn is_due(&mut self) -> bool {
-        self.left = self.left.saturating_sub(1);
-        self.left == 0
+    /// Whether a tick ends with the beat of this number.
+    const fn is_due(&self, beat: u64) -> bool {
+        beat / self.period != self.last / self.period
     }
 
     /// Schedules the next tick after one that took `took`.
-    fn next(&mut self, took: Duration) {
+    fn next(&mut self, beat: u64, took: Duration) {
         let least = self.usual.after(took).saturating_mul(SHARE);
         let beats = least.as_nanos().div_ceil(BEAT.as_nanos());
-        self.left = u32::try_from(beats).unwrap_or(LONGEST).clamp(1, LONGEST);
+        let beats = u64::try_from(beats).unwrap_or(LONGEST).min(LONGEST);
+        (self.period, self.last) = (beats.next_power_of_two(), beat);
     }
 }
 
@@ -62,12 +66,12 @@ impl Monitor {
     /// A beat: a tick of the history, if one is due.
     pub(crate) fn beat(&self) {
         self.count_leases();
-        let is_due = lock(&self.thread.pace).is_due();
-        if is_due {
+        let beat = grid::number(BEAT);
+        if lock(&self.thread.pace).is_due(beat) {
             let used = cpu_time::used();
             self.end_tick(SHARED_NS);
             let took = cpu_time::used().saturating_sub(used);
-            lock(&self.thread.pace).next(took);
+            lock(&self.thread.pace).next(beat, took);
         } else {
             self.look();
         }
@@ -113,31 +117,39 @@ mod tests {
 
     use super::TickPace;
 
-    /// Processor times of ticks, in microseconds, and the beats from each to the next one.
+    /// Processor times of ticks, in microseconds, and the beat of the next one.
     #[test]
     fn ticks_that_take_long_come_less_often() {
         let mut pace = TickPace::default();
-        assert!(pace.is_due());
-        for (took, beats) in [
+        let mut beat = 6;
+        assert!(pace.is_due(beat));
+        for (took, next) in [
             // A single long one does not count, not even the first one; two do.
-            (900, 1),
-            (625, 1),
-            (626, 1),
-            (626, 2),
-            (5_000, 2),
-            (10, 1),
-            (1_300, 1),
-            (1_300, 3),
-            (2_000, 3),
-            (2_000, 4),
+            (900, 7),
+            (625, 8),
+            (626, 9),
+            (626, 10),
+            (5_000, 12),
+            (10, 13),
+            (1_300, 14),
+            // Three beats are four, and all ticks end with every fourth beat.
+            (1_300, 16),
+            (2_000, 20),
             // However long a tick takes, there is one a second.
-            (u64::MAX, 4),
-            (u64::MAX, 4),
-            (100, 1),
+            (u64::MAX, 24),
+            (u64::MAX, 28),
+            (100, 29),
         ] {
-            pace.next(Duration::from_micros(took));
-            let passed = (1..).find(|_| pace.is_due());
-            assert_eq!(passed, Some(beats), "{took}");
+            pace.next(beat, Duration::from_micros(took));
+            beat = (beat + 1..).find(|beat| pace.is_due(*beat)).unwrap();
+            assert_eq!(beat, next, "{took}");
         }
+        // Beats that are late, or missing.
+        pace.next(30, Duration::from_secs(1));
+        pace.next(30, Duration::from_secs(1));
+        assert_eq!(
+            [31, 32, 33, 47].map(|beat| pace.is_due(beat)),
+            [false, true, true, true]
+        );
     }
 }

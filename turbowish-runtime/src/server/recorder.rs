@@ -134,6 +134,9 @@ impl Recorder {
             if lost.is_none() && news.is_empty() {
                 continue;
             }
+            if lost.is_some() {
+                schedule.settle(grid::near_second(now));
+            }
             lock(&self.ring).lose(lost.unwrap_or(0));
             let (tell, told) = oneshot::channel();
             let (own, own_source) = (Arc::clone(&self), Arc::clone(&source));
