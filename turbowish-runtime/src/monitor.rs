@@ -279,7 +279,7 @@ impl Monitor {
 
     /// Ends a tick of the history, by counters that are at most so many nanoseconds old. Does
     /// nothing while accounting is disarmed.
-    fn end_tick(&self, age_ns: u64) {
+    pub(crate) fn end_tick(&self, age_ns: u64) {
         let mut state = self.state();
         if state.switched.off_at.is_some() {
             return;

@@ -48,6 +48,8 @@ mod random;
 mod recorded_events;
 mod replayed;
 mod reuse;
+#[cfg(feature = "server")]
+mod shared;
 mod slots;
 mod slowest;
 pub(crate) mod stage;

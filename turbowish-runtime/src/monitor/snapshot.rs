@@ -74,7 +74,7 @@ impl Monitor {
     }
 
     /// Takes a snapshot within a budget.
-    pub(super) fn snapshot_within(
+    pub(crate) fn snapshot_within(
         &self,
         query: &Query,
         budget: &Budget<'_>,
