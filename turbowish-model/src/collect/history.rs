@@ -17,7 +17,7 @@ use crate::ordered::Map;
 
 /// Number of the latest ticks that are kept one by one.
 const FINE: usize = 40;
-/// Number of groups kept; at 250 ms per tick this is slightly more than a minute.
+/// Number of groups kept: slightly more than a minute if a tick is 250 ms, the shortest.
 const GROUPS: usize = 54 + FINE / JOIN;
 const JOIN: usize = 4;
 

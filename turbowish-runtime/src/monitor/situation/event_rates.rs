@@ -2,8 +2,8 @@
 //!
 //! No thread counts by the clock for this: that would be a cost of every poll. The monitor counts
 //! polls, in windows that slide by half their length while there are many. For the other events it
-//! is the average since the previous situation, a quarter of a second: a shorter burst is averaged
-//! over it, and a lasting one is reported in full.
+//! is the average since the previous situation, a quarter of a second to a second: a shorter burst
+//! is averaged over it, and a lasting one is reported in full.
 
 use turbowish_model::account::counters::{Population, Sum};
 use turbowish_model::account::metrics::MetricKey;
@@ -35,8 +35,8 @@ pub(super) struct Density {
 }
 
 /// Share of the limit, in percent, from which polls are counted between situations: one window
-/// beyond the limit raises the average of a quarter of a second to 40.
-const MANY_PERCENT: u64 = 20;
+/// beyond the limit raises the average of a second to 10.
+const MANY_PERCENT: u64 = 8;
 
 impl Density {
     /// Whether there were so many polls that windows between situations are counted.
