@@ -96,44 +96,30 @@ pub(crate) struct Monitor {
 
 struct State {
     gather: Collector,
-    /// The last reading, if others may use it.
-    shared: Option<Reading>,
     history: History,
     switched: Switched,
     losses: Losses,
     slow: SlowLimits,
 }
 
-/// All counters and threads at one instant.
-#[derive(Clone)]
-struct Reading {
-    totals: Arc<Totals>,
-    threads: Arc<Vec<ThreadNow>>,
-    epoch: u32,
-}
-
 impl State {
-    /// All counters and threads, as of now; or as of an instant at most so many ticks ago, if they
-    /// were read then.
-    fn read(&mut self, age: u64) -> Reading {
-        let switched = self.switched;
-        let clock = || switched.off_at.unwrap_or_else(clock::ticks);
-        let is_new = |shared: &Reading| {
-            let passed = clock().saturating_sub(shared.totals.at);
-            shared.epoch == switched.epoch && switched.off_at.is_none() && passed < age
-        };
-        // Taken out: threads that have ended since are to be folded.
-        if let Some(shared) = self.shared.take().filter(is_new) {
-            return self.shared.insert(shared).clone();
-        }
+    /// All counters and threads.
+    fn read(&mut self) -> (Arc<Totals>, Vec<ThreadNow>) {
+        let off_at = self.switched.off_at;
+        let clock = || off_at.unwrap_or_else(clock::ticks);
         let (totals, threads) = self.gather.read(clock);
-        let reading = Reading {
-            totals: Arc::new(totals),
-            threads: Arc::new(threads),
-            epoch: switched.epoch,
-        };
-        self.shared = (age > 0).then(|| reading.clone());
-        reading
+        (Arc::new(totals), threads)
+    }
+
+    /// The same, but with the counters of the last tick if that has ended in the last `age` ticks
+    /// of the clock.
+    fn read_since(&mut self, age: u64) -> (Arc<Totals>, Vec<ThreadNow>) {
+        let last = self.history.last();
+        if self.switched.off_at.is_some() || clock::ticks().saturating_sub(last.at) >= age {
+            return self.read();
+        }
+        let last = Arc::clone(last);
+        (last, self.gather.threads(clock::ticks))
     }
 
     /// Accounts what is under way in an epoch that ended at `now` as if it ended then.
@@ -180,7 +166,6 @@ impl Monitor {
             scale: clock::scale(),
             state: Mutex::new(State {
                 gather: Collector::default(),
-                shared: None,
                 history: History::new(now),
                 switched: Switched {
                     unix_ns: clock::unix_ns(),
@@ -277,16 +262,14 @@ impl Monitor {
         self.closed.load(Ordering::Relaxed)
     }
 
-    /// Ends a tick of the history, by counters that are at most so many nanoseconds old. Does
-    /// nothing while accounting is disarmed.
-    pub(crate) fn end_tick(&self, age_ns: u64) {
+    /// Ends a tick of the history. Returns its totals, the threads and the epoch; `None` while
+    /// accounting is disarmed.
+    fn end_tick(&self) -> Option<(Arc<Totals>, Vec<ThreadNow>, u32)> {
         let mut state = self.state();
         if state.switched.off_at.is_some() {
-            return;
+            return None;
         }
-        let Reading {
-            totals, threads, ..
-        } = state.read(self.scale.ticks(age_ns));
+        let (totals, threads) = state.read();
         let before = state.history.tick(totals.clone());
         let quarters = self.scale.ns(totals.at.saturating_sub(before.at));
         let quarters = quarters.saturating_add(QUARTER_NS / 2) / QUARTER_NS;
@@ -294,15 +277,12 @@ impl Monitor {
         state.follow_slow_calls(quarters.max(1));
         state.gather.next_tick();
         state.losses.look(lost(&totals).total(), totals.at);
-        let epoch = state.switched.epoch;
-        drop(state);
-        self.look_for_alerts(&totals, &threads, epoch);
+        Some((totals, threads, state.switched.epoch))
     }
 
     /// Folds the ledgers of ended threads, unless another thread has the monitor's lock.
     pub(crate) fn fold(&self) {
         if let Ok(mut state) = self.state.try_lock() {
-            state.shared = None;
             state.gather.fold(&clock::ticks);
         }
     }
@@ -310,8 +290,11 @@ impl Monitor {
 
 #[cfg(test)]
 impl Monitor {
+    /// Ends a tick of the history, and looks for alerts.
     pub(crate) fn tick(&self) {
-        self.end_tick(0);
+        if let Some((totals, threads, epoch)) = self.end_tick() {
+            self.look_for_alerts(&totals, &threads, epoch);
+        }
     }
 
     /// Totals and threads: the input of snapshots.

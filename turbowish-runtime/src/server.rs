@@ -51,8 +51,8 @@ use turbowish_wire::{PauseTask, discovery};
 use crate::lock::lock;
 use crate::log;
 
-/// What is made again and again may have counters that were read so many nanoseconds before for
-/// something else: much of it is due at the same instants.
+/// What is made again and again may have the counters of a tick that has ended so many nanoseconds
+/// before: much of it is due at the same instants.
 pub(crate) const SHARED_NS: u64 = 10_000_000;
 
 /// Source of all replies: the monitor.

@@ -106,6 +106,12 @@ impl History {
         before
     }
 
+    /// The totals at the end of the last tick.
+    #[must_use]
+    pub const fn last(&self) -> &Arc<Totals> {
+        &self.last
+    }
+
     /// Growth within the last tick.
     #[must_use]
     pub fn last_growth(&self) -> Option<&Growth> {
@@ -131,7 +137,7 @@ impl History {
     /// [`Window::length`] is its actual length.
     #[must_use]
     pub fn window(&self, now: &Totals, length: Option<u64>) -> Window {
-        let begin = length.map(|length| self.nearest(now.at.saturating_sub(length)));
+        let begin = length.map(|length| self.nearest(now.at, length));
         let mut window = match begin {
             Some(begin) if begin > self.start => self.sum(now, begin),
             _ => Window {
@@ -178,11 +184,11 @@ impl History {
         joined
     }
 
-    fn nearest(&self, wanted: u64) -> u64 {
-        let begins = self
-            .stretches()
-            .map(|stretch| stretch.begin)
-            .chain([self.last.at]);
+    fn nearest(&self, now: u64, length: u64) -> u64 {
+        let wanted = now.saturating_sub(length);
+        // A window that begins now has nothing in it.
+        let last = Some(self.last.at).filter(|last| *last < now);
+        let begins = self.stretches().map(|stretch| stretch.begin).chain(last);
         begins
             .min_by_key(|begin| begin.abs_diff(wanted))
             .unwrap_or(self.start)

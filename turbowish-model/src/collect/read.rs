@@ -147,6 +147,9 @@ pub struct ReadRoom {
     counts: [Buckets; 2],
 }
 
+/// Attempts of a glance before the thread is asked to help.
+const GLANCES: u32 = 64;
+
 impl Ledger {
     /// [`Ledger::read`] followed by [`ThreadReading::charge`], for reading a single thread or
     /// threads that are known to be idle.
@@ -200,7 +203,12 @@ impl Ledger {
     /// takes little however much the thread has done. As for [`Ledger::read`], one reader at a
     /// time may call this.
     pub fn glance(&self, relax: &mut dyn FnMut()) -> ThreadReading {
-        match self.capture(relax, || self.read_thread(|| ())) {
+        let attempt = || self.read_thread(|| ());
+        // A capture makes the thread keep all that it is about to change.
+        if let Some(reading) = self.sequence.try_read(GLANCES, attempt) {
+            return reading;
+        }
+        match self.capture(relax, attempt) {
             Captured::Now(reading) => reading,
             Captured::Kept(_) => self.read_kept_thread(),
         }

@@ -39,9 +39,12 @@ impl SlowLimits {
     /// Adds the calls of a tick that was so many quarters of a second long. Returns the limits of
     /// the procs in which calls ended.
     pub fn tick(&mut self, growth: &Growth, quarters: u64) -> Vec<SlowLimit> {
+        // After a stop of the process, the calls are not those of all that time.
+        let quarters = quarters.min(HALF);
         let begin = self.now;
         self.now += quarters;
         let tick = begin..self.now;
+        let least = SLOW_BUDGET.saturating_mul(quarters as u32);
         let ended = growth.procs.iter().filter_map(|(proc, stats)| {
             let walls = &stats.populations[Population::CallWall as usize];
             let calls = walls.total();
@@ -55,7 +58,7 @@ impl SlowLimits {
                 age: recent.add(walls, &tick),
                 budget: u32::try_from(calls / 4)
                     .unwrap_or(u32::MAX)
-                    .saturating_add(SLOW_BUDGET),
+                    .saturating_add(least),
             });
         }
         limits

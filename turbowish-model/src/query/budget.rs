@@ -66,8 +66,8 @@ impl<'a> Budget<'a> {
         }
     }
 
-    /// The same, for an answer that saves a reading of all counters if somebody else has read them
-    /// at most so many nanoseconds ago.
+    /// The same, for an answer that saves a reading of all counters if they were read less than so
+    /// many nanoseconds ago.
     #[must_use]
     pub const fn with_age(self, age_ns: u64) -> Self {
         Self { age_ns, ..self }

@@ -177,13 +177,16 @@ impl Monitor {
             return;
         }
         let threads = state.gather.threads(clock::ticks);
+        let (now, epoch) = (clock::ticks(), state.switched.epoch);
         drop(state);
-        let is_urgent = self.watch().look(self, &threads, clock::ticks());
-        let mut state = self.state();
-        if !is_urgent || state.switched.off_at.is_some() {
+        if !self.watch().look_in(self, &threads, now, epoch) {
             return;
         }
-        let (totals, threads) = state.gather.read(clock::ticks);
+        let mut state = self.state();
+        if state.switched.off_at.is_some() {
+            return;
+        }
+        let (totals, threads) = state.read();
         let epoch = state.switched.epoch;
         drop(state);
         self.look_for_alerts(&totals, &threads, epoch);
@@ -281,8 +284,8 @@ impl AlertWatch {
         if switch::epoch() != Some(epoch) {
             return;
         }
-        let is_urgent = self.look(monitor, threads, totals.at);
-        if is_urgent || self.pace.is_due(Instant::now(), false) {
+        let is_due = self.look(monitor, threads, totals.at);
+        if is_due || self.pace.is_due(Instant::now(), false) {
             self.scan_now(monitor, totals, threads, epoch);
             self.looks.scanned(totals.at);
             self.long_at = self.looks.next_long(threads, self.long(monitor));
@@ -298,7 +301,13 @@ impl AlertWatch {
             .ticks(long.min(limits.get(Limit::NeverYields)))
     }
 
-    /// Looks at the workers, which were read at `now`. Returns whether a scan is due at once.
+    /// Looks at the workers, which were read at `now` in that epoch. Returns whether a scan is due,
+    /// although no tick ends.
+    fn look_in(&mut self, monitor: &Monitor, threads: &[ThreadNow], now: u64, epoch: u32) -> bool {
+        // As for a scan.
+        switch::epoch() == Some(epoch) && self.look(monitor, threads, now)
+    }
+
     fn look(&mut self, monitor: &Monitor, threads: &[ThreadNow], now: u64) -> bool {
         let (held, long) = (
             self.detector.limits().get(Limit::BlockedWorker),
@@ -311,7 +320,17 @@ impl AlertWatch {
         let pace = monitor.scale.ticks(LATE_NS);
         self.heartbeat = monitor.thread.heartbeat.ask(now, pace);
         self.long_at = self.looks.next_long(threads, long);
-        self.looks.is_urgent(threads, now, long) && self.pace.is_due(Instant::now(), true)
+        let is_urgent = self.looks.is_urgent(threads, now, long);
+        // What a rule wants to see twice is scanned for at each beat.
+        let suspect = monitor
+            .scale
+            .ticks(self.detector.limits().get(Limit::LongPollAlert));
+        let held = monitor.scale.ticks(held);
+        let stands = |since: u64| now.saturating_sub(since) >= held;
+        let is_suspect =
+            looks::is_open_for(threads, now, suspect) || self.heartbeat.is_some_and(stands);
+        let begun = Instant::now();
+        is_urgent && self.pace.is_due(begun, true) || is_suspect && self.pace.is_due(begun, false)
     }
 
     fn scan_now(&mut self, monitor: &Monitor, totals: &Totals, threads: &[ThreadNow], epoch: u32) {

@@ -1,5 +1,5 @@
-//! Beat of the monitor: at each one it looks at the workers, and at most of them it ends a tick of
-//! the history, for which it reads all counters.
+//! Beats of the monitor: at each it looks at the workers. At each, or only at every second or fourth
+//! one, it ends a tick of the history, for which it reads all counters.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use turbowish_model::account::time::MinOfLastTwo;
 use super::{Monitor, cpu_time};
 use crate::lock::lock;
 use crate::log::say;
-use crate::server::{SHARED_NS, grid};
+use crate::server::grid;
 
 /// Interval of the beat.
 const BEAT: Duration = Duration::from_millis(250);
@@ -19,22 +19,24 @@ const BEAT: Duration = Duration::from_millis(250);
 /// Number of counts per beat while there are many polls.
 const PARTS: u32 = 5;
 
-/// A tick may use one part in this many of a core: with very many counters there are fewer ticks.
-const SHARE: u32 = 400;
+/// The ticks may use one part in this many of a core: with very many counters there are fewer.
+const SHARE: u32 = 800;
 
 /// Beats from one tick to the next at most, however long a tick takes: a second, as between two
-/// states of the recorder, which are due at the same instants.
+/// states of the recorder.
 const LONGEST: u64 = 4;
 
 /// At which beats a tick ends.
 #[derive(Debug)]
 pub(super) struct TickPace {
-    /// Processor time of a tick.
+    /// Processor time of a tick, without what the alerts take.
     usual: MinOfLastTwo,
     /// Beats from one tick to the next.
     period: u64,
     /// Number of the beat at which the last one ended.
-    last: u64,
+    last: Option<u64>,
+    /// Number of the last beat after which a snapshot could use the counters of its tick.
+    asked: Option<u64>,
 }
 
 impl Default for TickPace {
@@ -42,15 +44,21 @@ impl Default for TickPace {
         Self {
             usual: MinOfLastTwo::NOTHING,
             period: 1,
-            last: u64::MAX,
+            last: None,
+            asked: None,
         }
     }
 }
 
 impl TickPace {
-    /// Whether a tick ends with the beat of this number.
-    const fn is_due(&self, beat: u64) -> bool {
-        beat / self.period != self.last / self.period
+    /// Whether a tick ends with this beat. It ends early if that is when a snapshot is expected.
+    fn is_due(&self, beat: u64) -> bool {
+        self.last.is_none_or(|last| {
+            let passed = beat.saturating_sub(last);
+            let since = self.asked.map(|asked| beat.saturating_sub(asked));
+            let is_asked = since.is_some_and(|since| since.is_multiple_of(self.period));
+            passed >= self.period || passed > 0 && is_asked
+        })
     }
 
     /// Schedules the next tick after one that took `took`.
@@ -58,23 +66,30 @@ impl TickPace {
         let least = self.usual.after(took).saturating_mul(SHARE);
         let beats = least.as_nanos().div_ceil(BEAT.as_nanos());
         let beats = u64::try_from(beats).unwrap_or(LONGEST).min(LONGEST);
-        (self.period, self.last) = (beats.next_power_of_two(), beat);
+        (self.period, self.last) = (beats.next_power_of_two(), Some(beat));
     }
 }
 
 impl Monitor {
-    /// A beat: a tick of the history, if one is due.
+    /// A beat: the end of a tick if one is due, and a look.
     pub(crate) fn beat(&self) {
         self.count_leases();
         let beat = grid::number(BEAT);
-        if lock(&self.thread.pace).is_due(beat) {
-            let used = cpu_time::used();
-            self.end_tick(SHARED_NS);
-            let took = cpu_time::used().saturating_sub(used);
-            lock(&self.thread.pace).next(beat, took);
-        } else {
-            self.look();
+        if !lock(&self.thread.pace).is_due(beat) {
+            return self.look();
         }
+        let used = cpu_time::used();
+        let ended = self.end_tick();
+        let took = cpu_time::used().saturating_sub(used);
+        lock(&self.thread.pace).next(beat, took);
+        if let Some((totals, threads, epoch)) = ended {
+            self.look_for_alerts(&totals, &threads, epoch);
+        }
+    }
+
+    /// A snapshot is made that could use the counters of a tick that has just ended.
+    pub(super) fn could_share(&self) {
+        lock(&self.thread.pace).asked = Some(grid::number(BEAT));
     }
 }
 
@@ -90,8 +105,8 @@ pub(super) async fn beat(monitor: Arc<Monitor>) {
     };
     loop {
         survive(&Monitor::beat);
-        let next = grid::after(BEAT);
-        let mut sample = grid::after(BEAT / PARTS);
+        let next = grid::next(BEAT);
+        let mut sample = grid::next(BEAT / PARTS);
         loop {
             let sample_at = monitor.is_dense().then_some(sample);
             let look_at = monitor.next_look().map(|time| Instant::now() + time);
@@ -102,7 +117,7 @@ pub(super) async fn beat(monitor: Arc<Monitor>) {
             tokio::time::sleep_until(first).await;
             if sample_at == Some(first) {
                 monitor.sample();
-                sample = grid::after(BEAT / PARTS);
+                sample = grid::next(BEAT / PARTS);
             } else {
                 survive(&Monitor::look);
             }
@@ -126,30 +141,50 @@ mod tests {
         for (took, next) in [
             // A single long one does not count, not even the first one; two do.
             (900, 7),
-            (625, 8),
-            (626, 9),
-            (626, 10),
-            (5_000, 12),
-            (10, 13),
-            (1_300, 14),
-            // Three beats are four, and all ticks end with every fourth beat.
-            (1_300, 16),
-            (2_000, 20),
+            (312, 8),
+            (313, 9),
+            (313, 11),
+            (5_000, 13),
+            (10, 14),
+            (700, 15),
+            // Three beats are four.
+            (700, 19),
+            (1_000, 23),
             // However long a tick takes, there is one a second.
-            (u64::MAX, 24),
-            (u64::MAX, 28),
-            (100, 29),
+            (u64::MAX, 27),
+            (u64::MAX, 31),
+            (100, 32),
         ] {
             pace.next(beat, Duration::from_micros(took));
             beat = (beat + 1..).find(|beat| pace.is_due(*beat)).unwrap();
             assert_eq!(beat, next, "{took}");
         }
-        // Beats that are late, or missing.
-        pace.next(30, Duration::from_secs(1));
-        pace.next(30, Duration::from_secs(1));
-        assert_eq!(
-            [31, 32, 33, 47].map(|beat| pace.is_due(beat)),
-            [false, true, true, true]
-        );
+    }
+
+    /// Beats at which snapshots are made, and those at which ticks end.
+    #[test]
+    fn ticks_end_when_snapshots_are_made() {
+        let check = |asked: &[u64], expected: &[u64]| {
+            let mut pace = TickPace::default();
+            pace.next(0, Duration::MAX);
+            pace.next(0, Duration::MAX);
+            let mut ended = Vec::new();
+            for beat in 1..=16 {
+                if pace.is_due(beat) {
+                    ended.push(beat);
+                    pace.next(beat, Duration::MAX);
+                }
+                if asked.contains(&beat) {
+                    pace.asked = Some(beat);
+                }
+            }
+            assert_eq!(ended, expected, "{asked:?}");
+        };
+        check(&[], &[4, 8, 12, 16]);
+        check(&[3, 7, 11, 15], &[4, 7, 11, 15]);
+        check(&[4, 8, 12, 16], &[4, 8, 12, 16]);
+        // Those of two kinds: no tick is late, and there are hardly more of them.
+        check(&[1, 3, 5, 7, 9, 11, 13, 15], &[4, 8, 12, 16]);
+        check(&[2, 5, 9, 13], &[4, 8, 9, 13]);
     }
 }

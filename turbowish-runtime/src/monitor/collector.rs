@@ -116,7 +116,6 @@ impl Collector {
     }
 
     /// The state of every live thread, without its counters.
-    #[cfg(feature = "server")]
     pub(crate) fn threads(&mut self, clock: impl Fn() -> u64) -> Vec<ThreadNow> {
         self.fold(&clock);
         let mut threads = Vec::new();

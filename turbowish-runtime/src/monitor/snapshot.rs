@@ -13,7 +13,7 @@ use super::collector::ThreadNow;
 use super::losses::{Losses, lost};
 use super::registry::Registry;
 use super::tasks::{LiveTasks, NameTable, Rows};
-use super::{Monitor, Reading, Switched, resources};
+use super::{Monitor, Switched, resources};
 use crate::hot::proc::{self, Registered};
 use crate::hot::{clock, task};
 use crate::lock::lock;
@@ -80,12 +80,13 @@ impl Monitor {
         budget: &Budget<'_>,
     ) -> Result<Snapshot, QueryError> {
         let selection = Selection::parse(query)?;
+        if budget.age_ns() > 0 {
+            self.could_share();
+        }
         let mut state = self.state();
         let switched = state.switched;
         let clock = || switched.off_at.unwrap_or_else(clock::ticks);
-        let Reading {
-            totals, threads, ..
-        } = state.read(self.scale.ticks(budget.age_ns()));
+        let (totals, threads) = state.read_since(self.scale.ticks(budget.age_ns()));
         let window = state
             .history
             .window(&totals, query.window_ns.map(|ns| self.scale.ticks(ns)));

@@ -1,20 +1,18 @@
-//! Common instants at which the monitor's thread wakes: one wake serves all that is due then.
+//! Common instants at which the monitor's thread wakes: one wake serves all that is due then. They
+//! are 25 ms apart; what is due less often has the instants that are 50 or 250 ms apart.
 
 use std::sync::OnceLock;
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// Distances of the instants: each is a multiple of the next one. A longer pause ends at one of the
-/// instants that are further apart.
-const STEPS: [Duration; 4] = [
-    SECOND,
+/// Distances of the instants: each is a multiple of the next one.
+const STEPS: [Duration; 3] = [
     Duration::from_millis(250),
     Duration::from_millis(50),
-    Duration::from_millis(25),
+    SHORTEST,
 ];
-
-const SECOND: Duration = Duration::from_secs(1);
+const SHORTEST: Duration = Duration::from_millis(25);
 
 /// One of the instants.
 fn origin() -> Instant {
@@ -22,44 +20,68 @@ fn origin() -> Instant {
     *ORIGIN.get_or_init(Instant::now)
 }
 
-/// The common instant next to `at`. What is due sooner than the shortest step is due when it is.
-pub(crate) fn near(at: Instant) -> Instant {
-    nearest(origin(), Instant::now(), at)
+/// The first instant after now of those that are a step apart.
+pub(crate) fn next(step: Duration) -> Instant {
+    after(origin(), step, Instant::now())
 }
 
-/// The whole second next to `at`.
-pub(super) fn near_second(at: Instant) -> Instant {
-    rounded(origin(), SECOND, at).unwrap_or(at)
-}
-
-/// Number of the common instant next to now, among those that are so far apart.
+/// Number of the last instant of those that are a step apart.
 pub(crate) fn number(step: Duration) -> u64 {
-    let passed = (Instant::now() + step / 2).saturating_duration_since(origin());
+    let passed = Instant::now().saturating_duration_since(origin());
     u64::try_from(passed.as_nanos() / step.as_nanos().max(1)).unwrap_or(u64::MAX)
 }
 
-/// The common instant that is next to the end of this time.
-pub(crate) fn after(time: Duration) -> Instant {
-    near(Instant::now() + time)
+/// The first instant from `at` on, for what is due once in an `interval`: a multiple of a step. Any
+/// other interval is kept as it is.
+pub(super) fn from(at: Instant, interval: Duration) -> Instant {
+    let is_multiple = |step: &Duration| interval.as_nanos().is_multiple_of(step.as_nanos());
+    match STEPS.into_iter().find(is_multiple) {
+        Some(step) if !interval.is_zero() => up(origin(), step, at),
+        _ => at,
+    }
 }
 
-fn nearest(origin: Instant, now: Instant, at: Instant) -> Instant {
-    let pause = at.saturating_duration_since(now);
-    // The instants in between are a little late: two steps of 50 ms may be 99 ms.
-    let is_within = |step: &Duration| *step <= pause + STEPS[3] / 2;
-    let step = STEPS.into_iter().find(is_within);
-    step.and_then(|step| rounded(origin, step, at))
-        .unwrap_or(at)
+/// The end of a pause of about this time, and at most a third longer.
+pub(super) fn about(pause: Duration) -> Instant {
+    let now = Instant::now();
+    around(origin(), now, pause)
 }
 
-/// `None` before the first of the instants: the clock of another runtime has not come so far.
-fn rounded(origin: Instant, step: Duration, at: Instant) -> Option<Instant> {
+/// How long before `at` the last instant was. `None` before the first of them: the clock of another
+/// runtime has not come so far.
+fn over(origin: Instant, step: Duration, at: Instant) -> Option<Duration> {
     let passed = at.checked_duration_since(origin)?;
-    let over = Duration::from_nanos((passed.as_nanos() % step.as_nanos()) as u64);
-    Some(match over < step / 2 {
-        true => at - over,
-        false => at + (step - over),
-    })
+    let over = passed.as_nanos() % step.as_nanos().max(1);
+    Some(Duration::from_nanos(u64::try_from(over).unwrap_or(0)))
+}
+
+fn after(origin: Instant, step: Duration, now: Instant) -> Instant {
+    let over = over(origin, step, now).unwrap_or_default();
+    now + (step - over)
+}
+
+/// Soon after an instant counts as that instant: a thread wakes a little late.
+fn up(origin: Instant, step: Duration, at: Instant) -> Instant {
+    match over(origin, step, at) {
+        None => at,
+        Some(over) if over <= step / 4 => at - over,
+        Some(over) => at + (step - over),
+    }
+}
+
+fn around(origin: Instant, now: Instant, pause: Duration) -> Instant {
+    let at = now + pause;
+    let over = |step| over(origin, step, at);
+    if pause >= STEPS[0] {
+        // A thread that wakes late makes up for it.
+        return over(STEPS[0]).map_or(at, |over| at - over);
+    }
+    match over(SHORTEST) {
+        Some(_) if pause < SHORTEST => at,
+        None => at,
+        Some(over) if over <= SHORTEST / 2 => at - over,
+        Some(over) => at + (SHORTEST - over),
+    }
 }
 
 #[cfg(test)]
@@ -68,44 +90,87 @@ mod tests {
 
     use tokio::time::Instant;
 
-    use super::nearest;
+    use super::{STEPS, after, around, up};
 
-    /// All in milliseconds since the first instant: now, what is due, and when it is done.
-    #[test]
-    fn pauses_end_together() {
+    /// All in milliseconds since the first instant.
+    fn check(cases: &[(u64, u64, u64)], end: impl Fn(Instant, Instant, u64) -> Instant) {
         let origin = Instant::now();
-        let ms = |time| origin + Duration::from_millis(time);
-        for (now, due, expected) in [
-            // As they are, if they are short.
-            (0, 0, 0),
-            (3, 5, 5),
-            (100, 112, 112),
-            (100, 90, 90),
-            (0, 12, 12),
-            (0, 13, 25),
-            (1, 30, 25),
-            (1, 38, 50),
-            (51, 101, 100),
-            (52, 100, 100),
-            (60, 114, 100),
-            (60, 134, 150),
-            (1_001, 1_081, 1_100),
-            (3, 253, 250),
-            // A little late.
-            (260, 500, 500),
-            (374, 624, 500),
-            (376, 626, 750),
-            (7, 1_006, 1_000),
-            (1_300, 2_300, 2_000),
-            (1_300, 2_290, 2_000),
-            (1_300, 2_280, 2_250),
-            (2_002, 12_002, 12_000),
-        ] {
-            let done = nearest(origin, ms(now), ms(due));
-            let done = done.duration_since(origin).as_millis();
-            assert_eq!(done, expected, "{now}: {due}");
+        for &(now, time, expected) in cases {
+            let end = end(origin, origin + Duration::from_millis(now), time);
+            assert_eq!(
+                end.duration_since(origin).as_millis(),
+                expected.into(),
+                "{now}: {time}"
+            );
         }
-        let later = origin + Duration::from_secs(1);
-        assert_eq!(nearest(later, origin, ms(100)), ms(100));
+    }
+
+    /// Now, a step, and the instant that follows.
+    #[test]
+    fn each_instant_follows_the_one_before() {
+        let end = |origin, now, step| after(origin, Duration::from_millis(step), now);
+        let cases = [
+            (0, 250, 250),
+            (1, 250, 250),
+            // Work that takes long leaves none out that is still to come.
+            (240, 250, 250),
+            (250, 250, 500),
+            (101, 50, 150),
+            (1_003, 25, 1_025),
+        ];
+        check(&cases, end);
+    }
+
+    /// What is due, a step, and when it is done.
+    #[test]
+    fn what_is_due_waits_for_the_next_instant() {
+        let end = |origin, due, step| up(origin, Duration::from_millis(step), due);
+        let cases = [
+            (0, 250, 0),
+            (1_002, 250, 1_000),
+            (1_062, 250, 1_000),
+            (1_063, 250, 1_250),
+            (1_240, 250, 1_250),
+            (1_112, 50, 1_100),
+            (1_113, 50, 1_150),
+        ];
+        check(&cases, end);
+    }
+
+    /// Now, a pause, and its end.
+    #[test]
+    fn a_pause_ends_at_an_instant_and_at_most_a_third_late() {
+        let end = |origin, now, pause| around(origin, now, Duration::from_millis(pause));
+        let cases = [
+            (0, 0, 0),
+            (3, 10, 13),
+            (100, 24, 124),
+            (100, 25, 125),
+            (101, 36, 125),
+            (100, 38, 150),
+            (151, 54, 200),
+            (151, 80, 225),
+            (36, 40, 75),
+            (130, 250, 250),
+            (251, 250, 500),
+        ];
+        check(&cases, end);
+        for pause in 25..=250 {
+            let origin = Instant::now();
+            let end = around(origin, origin, Duration::from_millis(pause));
+            assert!(
+                (end - origin) * 3 <= Duration::from_millis(pause) * 4,
+                "{pause}"
+            );
+        }
+    }
+
+    /// The clock of another runtime may not have come so far.
+    #[test]
+    fn before_the_first_instant_all_is_as_it_is() {
+        let now = Instant::now();
+        let (origin, ms) = (now + Duration::from_secs(1), Duration::from_millis(100));
+        assert_eq!(around(origin, now, ms), now + ms);
+        assert_eq!(up(origin, STEPS[0], now), now);
     }
 }

@@ -35,7 +35,7 @@ use self::file::{RecordFile, RecordTo};
 use self::polls::KeptPolls;
 use self::ring::Ring;
 pub(crate) use self::ring_file::{RingFile, reason as no_ring_file};
-use self::schedule::Schedule;
+use self::schedule::{LOOK, Schedule};
 use super::worker::Worker;
 use super::{Config, News, SHARED_NS, Source, grid, lock};
 
@@ -118,7 +118,9 @@ impl Recorder {
         let mut schedule = Schedule::default();
         loop {
             let due = schedule.next_look(Instant::now());
-            tokio::time::sleep_until(grid::near(due)).await;
+            tokio::time::sleep_until(grid::from(due, LOOK)).await;
+            // A tick of the history may end now: its reading of the counters is used, then.
+            tokio::task::yield_now().await;
             // It may be a little early.
             let now = due.max(Instant::now());
             let is_recorded = source.recorded().has(EventClass::States);
@@ -133,9 +135,6 @@ impl Recorder {
             let lost = schedule.begin(now);
             if lost.is_none() && news.is_empty() {
                 continue;
-            }
-            if lost.is_some() {
-                schedule.settle(grid::near_second(now));
             }
             lock(&self.ring).lose(lost.unwrap_or(0));
             let (tell, told) = oneshot::channel();

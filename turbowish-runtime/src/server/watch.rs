@@ -1,7 +1,7 @@
 //! Snapshot streams: the next snapshot is made when it is due and the previous one has been taken,
 //! never ahead.
 //!
-//! It is due after the requested interval, at the next common instant, or later: with very many tasks a snapshot takes long,
+//! It is due after the requested interval, or later: with very many tasks a snapshot takes long,
 //! and watching must not cost the program more than a part of a core.
 
 use std::pin::Pin;
@@ -72,7 +72,7 @@ impl Watch {
         let mut pace = Pace::new(clamp(interval_ns), SHARES);
         let begun = Instant::now();
         let first = Timed::new(service.make(&query, &account, 0).await?, &mut pace);
-        let due = tokio::time::sleep_until(grid::near(begun + first.pace));
+        let due = tokio::time::sleep_until(grid::from(begun + first.pace, first.pace));
         Ok(Self {
             service,
             query,
@@ -105,7 +105,7 @@ impl Watch {
             Ok(told) => told.pace,
             Err(_) => self.pace.asked(),
         };
-        self.due.as_mut().reset(grid::near(self.begun + next));
+        self.due.as_mut().reset(grid::from(self.begun + next, next));
         Poll::Ready(told)
     }
 }

@@ -1,12 +1,13 @@
-//! What is made again and again uses a reading of all counters that somebody else has made a moment
-//! before. What is asked for once does not.
+//! What is made again and again uses the counters of a tick that has just ended. What is asked for
+//! once does not.
 
 use std::pin::pin;
 use std::task::{Context, Waker};
 
 use turbowish_model::query::{Budget, Query, Rows};
+use turbowish_model::snapshot::Snapshot;
 
-use super::stage::{OURS, advance, alone, ours};
+use super::stage::{advance, alone};
 use crate::monitor::Monitor;
 
 const MS: u64 = 1_000_000;
@@ -19,10 +20,10 @@ fn run() {
     assert!(pin!(works()).poll(&mut context).is_ready());
 }
 
-/// Number of polls that a snapshot tells whose counters may be so old.
-fn polls(monitor: &Monitor, age_ns: u64) -> u64 {
+/// A snapshot whose counters may be so old.
+fn snapshot(monitor: &Monitor, window_ns: Option<u64>, age_ns: u64) -> Snapshot {
     let query = Query {
-        window_ns: None,
+        window_ns,
         procs: Some(Rows {
             filter: "shared::works".to_owned(),
             ..Rows::default()
@@ -31,65 +32,62 @@ fn polls(monitor: &Monitor, age_ns: u64) -> u64 {
     };
     let budget = Budget::unlimited().with_age(age_ns);
     let snapshot = monitor.snapshot_within(&query, &budget);
-    let rows = snapshot.expect("a good query").procs.rows;
+    snapshot.expect("a good query")
+}
+
+/// Number of polls that it tells.
+fn polls(monitor: &Monitor, age_ns: u64) -> u64 {
+    let rows = snapshot(monitor, None, age_ns).procs.rows;
     rows.iter().map(|row| row.polls).sum()
 }
 
 #[test]
-fn a_reading_is_shared_for_a_moment() {
+fn the_counters_of_a_tick_are_used_for_a_moment() {
     let _alone = alone();
     let monitor = Monitor::new("test".into());
     monitor.arm();
-    run();
+    advance(50 * MS);
     let aged = || polls(&monitor, 10 * MS);
-    assert_eq!(aged(), 1);
+    run();
+    assert_eq!(aged(), 1, "no tick has ended");
+    run();
+    assert_eq!(aged(), 2, "what another snapshot has read is not used");
+    monitor.tick();
     run();
     advance(9 * MS);
-    assert_eq!(aged(), 1, "it was read 9 ms ago");
+    assert_eq!((aged(), polls(&monitor, 0), aged()), (2, 3, 2));
     advance(MS);
-    assert_eq!(aged(), 2, "10 ms ago is too old");
-    run();
-    assert_eq!((aged(), polls(&monitor, 0), aged()), (2, 3, 3));
-    run();
-    // A tick ends with what was read.
-    monitor.end_tick(10 * MS);
-    assert_eq!(aged(), 3);
+    assert_eq!(aged(), 3, "10 ms ago is too long");
     monitor.tick();
-    assert_eq!(aged(), 4);
+    run();
     // What was read before accounting was off is of another time.
     monitor.disarm();
+    assert_eq!(aged(), 4);
     monitor.arm();
     run();
+    advance(10 * MS);
     assert_eq!(aged(), 5);
     monitor.disarm();
-    run();
-    assert_eq!((aged(), aged()), (5, 5));
 }
 
-/// A reading keeps no ledger of a thread that has ended.
+/// A window that ends with a tick is not the one that begins there.
 #[test]
-fn threads_that_have_ended_are_folded_although_a_reading_is_shared() {
+fn a_window_has_a_length_although_it_is_as_of_the_last_tick() {
     let _alone = alone();
     let monitor = Monitor::new("test".into());
     monitor.arm();
-    let (end, ended) = std::sync::mpsc::channel::<()>();
-    let thread = ours().spawn(move || {
+    for _ in 0..8 {
         run();
-        ended.recv()
-    });
-    let ledgers = || monitor.kept()[0];
-    while ledgers() == 0 {
-        assert!(polls(&monitor, 0) <= 1);
-        std::thread::yield_now();
+        advance(1_000 * MS);
+        monitor.tick();
     }
-    while polls(&monitor, 10 * MS) == 0 {
-        advance(10 * MS);
+    let length = |window_ns, age_ns| snapshot(&monitor, Some(window_ns), age_ns).window_ns / MS;
+    for window_ms in [1, 300, 700, 1_000] {
+        assert_eq!(length(window_ms * MS, 10 * MS), 1_000, "{window_ms} ms");
     }
-    assert_eq!(ledgers(), 1, "{OURS}");
-    drop(end);
-    assert!(thread.expect("a thread").join().expect("no panic").is_err());
-    monitor.fold();
-    assert_eq!(ledgers(), 0);
-    assert_eq!(polls(&monitor, 10 * MS), 1);
+    assert_eq!(length(2_000 * MS, 10 * MS), 2_000);
+    advance(9 * MS);
+    assert_eq!(length(2_000 * MS, 10 * MS), 2_000);
+    assert_eq!(length(2_000 * MS, 0), 2_009);
     monitor.disarm();
 }

@@ -126,6 +126,11 @@ impl WorkerLooks {
     }
 }
 
+/// Whether a poll that is open at the instant `now` has taken this long, in ticks.
+pub(super) fn is_open_for(threads: &[ThreadNow], now: u64, time: u64) -> bool {
+    roots(threads).any(|poll| now.saturating_sub(poll.start) >= time)
+}
+
 /// The open polls that may take too long: a poll may run an executor, and then each of those in it
 /// is one.
 fn roots(threads: &[ThreadNow]) -> impl Iterator<Item = &OpenPollReading> {

@@ -73,9 +73,9 @@ impl Recorder {
         let (mut pause, mut naming) = (SLOWEST, NAMING);
         let mut taken_at = Instant::now();
         loop {
-            let due = grid::after(pause);
+            let due = grid::about(pause);
             loop {
-                let names = grid::after(naming);
+                let names = grid::from(Instant::now() + naming, NAMING);
                 if names >= due {
                     break;
                 }

@@ -109,11 +109,6 @@ impl Schedule {
         Some(u32::try_from(due.saturating_sub(1)).unwrap_or(u32::MAX))
     }
 
-    /// The state that was begun counts as one of this instant, from which the next ones follow.
-    pub(super) const fn settle(&mut self, at: Instant) {
-        self.begun = Some(at);
-    }
-
     /// The state that was begun last took this much processor time.
     pub(super) fn took(&mut self, took: Duration) {
         self.interval = self.pace.next(took);

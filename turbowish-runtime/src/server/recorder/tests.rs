@@ -305,7 +305,7 @@ async fn names_are_looked_for_as_something_happens() {
     let stage = stage(1 << 20, |_| None);
     let source: Arc<dyn Source> = stage.source.clone();
     // From here on, all pauses are as long as they are asked for.
-    tokio::time::sleep_until(grid::after(Duration::from_millis(250))).await;
+    tokio::time::sleep_until(grid::next(Duration::from_millis(250))).await;
     let following = tokio::spawn(Arc::clone(&stage.recorder).follow_polls(source));
     let mut named = Vec::new();
     // In the first quarter of a second, nothing is known yet.

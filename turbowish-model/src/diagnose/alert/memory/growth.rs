@@ -87,7 +87,7 @@ impl TaskGrowth {
         let grown = state.since(&self.window);
         let spawned = grown.live.saturating_add(grown.ended);
         let is_whole =
-            length >= limits.get(Limit::Window) && spawned >= limits.get(Limit::TaskLeakSpawned);
+            super::is_whole(length, limits) && spawned >= limits.get(Limit::TaskLeakSpawned);
         let few_end = !is_part(grown.ended, spawned, limits.get(Limit::TaskLeakEnded));
         if is_whole && grown.live > 0 && few_end {
             if self.windows == 0 {

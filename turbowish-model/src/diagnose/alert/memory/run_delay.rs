@@ -1,5 +1,7 @@
 //! Run delay of workers in the last windows.
 
+use alloc::vec::Vec;
+
 use super::{LONG, Rolling};
 use crate::diagnose::situation::{Situation, WorkerThread};
 use crate::ordered::Map;
@@ -13,6 +15,29 @@ struct KnownDelays {
     long: Rolling<u64>,
     /// At the last situation, and at the one before.
     recent: [u64; 2],
+}
+
+/// Time between two looks, in nanoseconds; sooner ones count as one.
+const APART: u64 = 100_000_000;
+
+impl KnownDelays {
+    /// Longest run delay between a reading and the next but one; the last one is `now`.
+    fn longest(&self, worker: &WorkerThread, now: u64) -> u64 {
+        let [last, before] = self.recent;
+        let mut readings = Vec::from([before, last]);
+        let mut at = 0_u64;
+        for look in &worker.looks {
+            if let Some(delay) = look.run_delay_ns.filter(|_| look.from >= at) {
+                readings.push(delay);
+                at = look.from.saturating_add(APART);
+            }
+        }
+        readings.push(now);
+        let delays = readings
+            .windows(3)
+            .map(|three| three[2].saturating_sub(three[0]));
+        delays.max().unwrap_or(0)
+    }
 }
 
 impl RunDelays {
@@ -33,13 +58,14 @@ impl RunDelays {
         Some((length, worker.run_delay_ns?.saturating_sub(before)))
     }
 
-    /// Longest run delay of a worker since the situation before the last one. What it delayed may
-    /// have been seen only now.
+    /// Longest run delay of a worker between a reading and the next but one, since the situation
+    /// before the last one. What it delayed may have been seen only now.
     pub(super) fn recent(&self, situation: &Situation) -> u64 {
         let workers = situation.workers.iter();
         let delays = workers.filter_map(|worker| {
-            let before = self.0.get(&worker.id).map_or(0, |known| known.recent[1]);
-            Some(worker.run_delay_ns?.saturating_sub(before))
+            let delay = worker.run_delay_ns?;
+            let known = self.0.get(&worker.id);
+            Some(known.map_or(delay, |known| known.longest(worker, delay)))
         });
         delays.max().unwrap_or(0)
     }
