@@ -3,8 +3,6 @@
 
 #[cfg(feature = "server")]
 mod alerts;
-#[cfg(feature = "server")]
-mod beat;
 mod claims;
 pub(crate) mod collector;
 mod cost;
@@ -304,6 +302,11 @@ impl Monitor {
         state
             .gather
             .read(|| switched.off_at.unwrap_or_else(clock::ticks))
+    }
+
+    /// Threads, without their counters.
+    pub(crate) fn threads(&self) -> Vec<ThreadNow> {
+        self.state().gather.threads(clock::ticks)
     }
 
     /// The window of about `length` ticks of the clock.

@@ -48,7 +48,6 @@ mod random;
 mod recorded_events;
 mod replayed;
 mod reuse;
-#[cfg(feature = "server")]
 mod shared;
 mod slots;
 mod slowest;

@@ -1,9 +1,9 @@
 //! History of the last minute of a process: the growth per tick, so that any window is a sum of
 //! whole ticks.
 //!
-//! Ticks of the last ten seconds are kept one by one, and all ticks in groups of four: a window
-//! adds up few groups, and the ticks at its two ends. Procs without activity take no space. Totals
-//! since the start are exact and never expire.
+//! The latest ticks are kept one by one, those of ten seconds at least, and all ticks in groups of
+//! four: a window adds up few groups, and the ticks at its two ends. Procs without activity take no
+//! space. Totals since the start are exact and never expire.
 
 mod trend;
 

@@ -24,8 +24,8 @@ pub struct Lost {
     /// Records discarded because a table was full: branches, effects, timers, lock orders, intents,
     /// calls dropped unpolled. Alerts may be missing.
     pub details: u64,
-    /// Time since the last of these was counted, accurate to a tick, at most a second; `None` if there
-    /// was none, or it was not observed.
+    /// Time since the last of these was counted, accurate to a second; `None` if there was none, or
+    /// it was not observed.
     pub last_ago_ns: Option<u64>,
 }
 

@@ -298,6 +298,23 @@ fn where_they_wait_is_not_known() {
     );
 }
 
+/// Scans are a second apart where reading all counters takes long. Each is a window, although none
+/// comes to the millisecond.
+#[test]
+fn scans_that_are_a_second_apart() {
+    for tick in [985, 1_000, 1_015] {
+        let load = Load::steady(200, 40_000);
+        let mut play = Play::every(tick, SituationBuilder::new());
+        play.until(40_000, |stage, ms| load.count(stage, ms));
+        let [alert] = &play.log[..] else {
+            panic!("{tick}: {:?}", play.log);
+        };
+        let (at, _) = alert.split_once(" + warning task leak ").expect("a leak");
+        let at: u64 = at.parse().expect("milliseconds");
+        assert!((20_000..22_000).contains(&at), "{tick}: {alert}");
+    }
+}
+
 /// Tasks that a deadlock keeps are the deadlock's.
 #[test]
 fn tasks_behind_a_deadlock() {

@@ -1,7 +1,7 @@
 //! Timers that are late, and how near one can come without it.
 
-use turbowish_model::diagnose::situation::{Proc, TimerWaits, WorkerThread};
-use turbowish_testing::situations::{MS, SECOND, SituationBuilder, place};
+use turbowish_model::diagnose::situation::{Proc, TimerWaits, WorkerLook, WorkerThread};
+use turbowish_testing::situations::{MS, SECOND, START, SituationBuilder, place};
 
 use crate::play::{Play, check};
 
@@ -73,6 +73,38 @@ fn a_machine_that_has_no_time() {
     check(timers, 30_000, delayed(10), &[]);
     let log = played(delayed(9));
     assert_eq!(log.len(), 1, "{log:?}");
+}
+
+/// Scans may be a second apart. What the machine did in all that time is no excuse for a timer.
+#[test]
+fn a_machine_that_is_a_little_busy() {
+    let alerts = |by: u64| {
+        let mut stage = SituationBuilder::new();
+        timers(&mut stage);
+        let mut play = Play::every(1_000, stage);
+        let mut late = late(40);
+        play.until(20_000, |stage, ms| {
+            late(stage, ms / 750 * 750);
+            let delay = |ms: u64| Some(ms / 250 * by * MS);
+            let worker = &mut stage.situation.workers[0];
+            worker.run_delay_ns = delay(ms);
+            let looks = (1..=4).map(|nth| ms.saturating_sub(1_000) + nth * 250);
+            let look = |at: u64| WorkerLook {
+                from: START + at * MS,
+                to: START + at * MS,
+                run_delay_ns: delay(at),
+                ..WorkerLook::default()
+            };
+            worker.looks = looks.map(look).collect();
+        });
+        play.log
+    };
+    let log = alerts(9);
+    assert!(
+        log.len() == 1 && log[0].contains(" late timers "),
+        "{log:?}"
+    );
+    assert_eq!(alerts(10), [""; 0]);
 }
 
 fn played(change: impl FnMut(&mut SituationBuilder, u64)) -> Vec<String> {

@@ -39,8 +39,6 @@ pub(crate) fn start(_: &Arc<Monitor>, settings: &Settings) {
 pub(crate) const fn stop(_: &Monitor) {}
 
 impl Monitor {
-    pub(super) const fn could_share(&self) {}
-
     pub(super) const fn look_for_alerts(&self, _: &Totals, _: &[ThreadNow], _: u32) {}
 
     pub(super) const fn end_pauses_and_alerts(&self) {}

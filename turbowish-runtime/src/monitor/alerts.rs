@@ -192,6 +192,11 @@ impl Monitor {
         self.look_for_alerts(&totals, &threads, epoch);
     }
 
+    /// Length of the windows over which the rules take rates.
+    pub(super) fn alert_window(&self) -> Duration {
+        Duration::from_nanos(self.watch().detector.limits().get(Limit::Window))
+    }
+
     /// Whether there are so many polls that they are counted between two ticks, too.
     pub(crate) fn is_dense(&self) -> bool {
         let watch = self.watch();

@@ -11,7 +11,7 @@ use super::Monitor;
 use crate::monitor::overhead::{Costs, Events};
 
 /// Number of readings kept: those of more than a minute of ticks, as in the history, and of the
-/// looks between them.
+/// scans between them.
 const KEPT: usize = 1024;
 
 /// A count over time: uses of resources, or processor time of the monitor's thread.

@@ -71,8 +71,8 @@ impl HeartbeatTask {
     /// Since when it waits to be polled, at most until `now`. If it does not wait, it is woken.
     /// `None` if there is none, or its runtime is gone.
     ///
-    /// Called repeatedly, every `pace` ticks. After a longer gap, in which the whole process may
-    /// have been stopped, its wait starts anew.
+    /// Called repeatedly, at most `pace` ticks apart. After a longer gap, in which the whole
+    /// process may have been stopped, its wait starts anew.
     pub(super) fn ask(&self, now: u64, pace: u64) -> Option<u64> {
         let mut slot = lock(&self.0);
         let (heartbeat, looked) = slot.as_mut()?;

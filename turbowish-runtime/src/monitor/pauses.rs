@@ -10,12 +10,12 @@ use crate::hot::pause::{self, Unrenewed};
 use crate::hot::{clock, events, switch, task};
 use crate::server::Refused;
 
-/// The monitor ticks four times a second. If a tick is later than this, the process was stopped: no
+/// The monitor beats four times a second. If a beat is later than this, the process was stopped: no
 /// more than this is subtracted from a lease.
 const STEP_NS: u64 = 1_000_000_000;
 
 impl Monitor {
-    /// Maximum time subtracted from a lease between two ticks, in ticks of the clock.
+    /// Maximum time subtracted from a lease between two beats, in ticks of the clock.
     pub(super) fn lease_step(&self) -> u64 {
         self.scale.ticks(STEP_NS)
     }

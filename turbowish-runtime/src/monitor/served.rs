@@ -22,6 +22,9 @@ impl Source for Monitor {
     fn snapshot(&self, query: &Query, budget: &Budget<'_>) -> Result<Snapshot, QueryError> {
         // This is a thread of the server.
         thread::disown();
+        if budget.age_ns() > 0 {
+            self.could_share();
+        }
         self.snapshot_within(query, budget)
     }
 

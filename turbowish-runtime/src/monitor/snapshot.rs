@@ -80,9 +80,6 @@ impl Monitor {
         budget: &Budget<'_>,
     ) -> Result<Snapshot, QueryError> {
         let selection = Selection::parse(query)?;
-        if budget.age_ns() > 0 {
-            self.could_share();
-        }
         let mut state = self.state();
         let switched = state.switched;
         let clock = || switched.off_at.unwrap_or_else(clock::ticks);

@@ -1,6 +1,8 @@
 //! The monitor's thread, with a runtime of its own, so that a hung application still answers.
 //! Queries run on another thread.
 
+mod beat;
+
 use std::path::Path;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
@@ -12,9 +14,9 @@ use turbowish_model::event::EventClass;
 use turbowish_recording::RING_POLLS;
 use turbowish_wire::discovery;
 
+use self::beat::{TickPace, beat};
 use super::Monitor;
 use super::alerts::AlertWatch;
-use super::beat::{TickPace, beat};
 use super::cpu_time::CpuTime;
 use super::heartbeat::HeartbeatTask;
 use super::served::{self, PollReader};
@@ -31,7 +33,7 @@ pub(super) struct MonitorThread {
     /// The thread, and what stops it.
     running: Mutex<Option<(oneshot::Sender<()>, JoinHandle<()>)>>,
     pub(super) watch: Mutex<AlertWatch>,
-    pub(super) pace: Mutex<TickPace>,
+    pace: Mutex<TickPace>,
     pub(super) heartbeat: HeartbeatTask,
     pub(super) cpu_time: CpuTime,
     pub(super) polls: Mutex<PollReader>,
@@ -159,7 +161,7 @@ fn run(monitor: Arc<Monitor>, config: Config, stopped: oneshot::Receiver<()>) {
     }
 }
 
-/// Ticks the monitor and serves consoles from the source, until it is stopped.
+/// Lets the monitor beat and serves consoles from the source, until it is stopped.
 pub(crate) async fn live(
     monitor: Arc<Monitor>,
     source: Arc<dyn Source>,

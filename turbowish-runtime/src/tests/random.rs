@@ -21,6 +21,7 @@ use crate::hot::proc::{Proc, StaticProc};
 use crate::hot::{switch, task, thread};
 use crate::lock::lock;
 use crate::monitor::Monitor;
+use crate::monitor::collector::ThreadNow;
 
 /// What a thread does next, at its bottom or in the innermost body that it polls.
 #[derive(Clone, Debug)]
@@ -473,6 +474,12 @@ impl Play {
             .iter()
             .filter(|((_, word, _), _)| *word == "running");
         assert_eq!(running.map(|(_, sum)| sum).sum::<u64>(), busy);
+        let state = |thread: &ThreadNow| {
+            let open = thread.open.clone();
+            (thread.index, thread.epoch, thread.latest, open)
+        };
+        let glanced: Vec<_> = self.monitor.threads().iter().map(state).collect();
+        assert_eq!(glanced, threads.iter().map(state).collect::<Vec<_>>());
         // Polls of an epoch that is over are open as long as their threads have not come by.
         let present = threads
             .iter()

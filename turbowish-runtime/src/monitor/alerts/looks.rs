@@ -72,7 +72,7 @@ pub(in crate::monitor) struct EndedRoot {
 /// Of a poll that takes this long, in nanoseconds, the kernel is asked whether its thread sleeps.
 const LONG_NS: u64 = 50_000_000;
 
-/// More readings than there are ticks between two scans.
+/// More readings than there are beats between two scans.
 const KEPT: usize = 64;
 
 impl WorkerLooks {

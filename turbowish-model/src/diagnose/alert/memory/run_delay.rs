@@ -13,30 +13,29 @@ pub(in crate::diagnose::alert) struct RunDelays(Map<u64, KnownDelays>);
 #[derive(Clone, Copy, Debug)]
 struct KnownDelays {
     long: Rolling<u64>,
-    /// At the last situation, and at the one before.
-    recent: [u64; 2],
+    /// The last two readings.
+    recent: [DelayReading; 2],
 }
 
-/// Time between two looks, in nanoseconds; sooner ones count as one.
+/// Time between two readings, in nanoseconds; of those that are nearer the later one counts.
 const APART: u64 = 100_000_000;
 
+/// Run delay of a worker since its thread started, at an instant.
+type DelayReading = (u64, u64);
+
 impl KnownDelays {
-    /// Longest run delay between a reading and the next but one; the last one is `now`.
-    fn longest(&self, worker: &WorkerThread, now: u64) -> u64 {
-        let [last, before] = self.recent;
-        let mut readings = Vec::from([before, last]);
-        let mut at = 0_u64;
-        for look in &worker.looks {
-            if let Some(delay) = look.run_delay_ns.filter(|_| look.from >= at) {
-                readings.push(delay);
-                at = look.from.saturating_add(APART);
+    /// The last two readings up to the last situation, and those since then; oldest first.
+    fn readings(&self, worker: &WorkerThread, now: DelayReading) -> Vec<DelayReading> {
+        let mut readings = Vec::from(self.recent);
+        let looks = worker.looks.iter();
+        let looks = looks.filter_map(|look| Some((look.from, look.run_delay_ns?)));
+        for reading in looks.chain([now]) {
+            match readings.last_mut() {
+                Some(last) if reading.0 < last.0.saturating_add(APART) => *last = reading,
+                _ => readings.push(reading),
             }
         }
-        readings.push(now);
-        let delays = readings
-            .windows(3)
-            .map(|three| three[2].saturating_sub(three[0]));
-        delays.max().unwrap_or(0)
+        readings
     }
 }
 
@@ -58,14 +57,20 @@ impl RunDelays {
         Some((length, worker.run_delay_ns?.saturating_sub(before)))
     }
 
-    /// Longest run delay of a worker between a reading and the next but one, since the situation
-    /// before the last one. What it delayed may have been seen only now.
+    /// Longest run delay of a worker between a reading and the next but one, since the last but one
+    /// before the last situation. What it delayed may have been seen only now.
     pub(super) fn recent(&self, situation: &Situation) -> u64 {
         let workers = situation.workers.iter();
         let delays = workers.filter_map(|worker| {
             let delay = worker.run_delay_ns?;
-            let known = self.0.get(&worker.id);
-            Some(known.map_or(delay, |known| known.longest(worker, delay)))
+            let Some(known) = self.0.get(&worker.id) else {
+                return Some(delay);
+            };
+            let readings = known.readings(worker, (situation.now, delay));
+            let delays = readings
+                .windows(3)
+                .map(|three| three[2].1.saturating_sub(three[0].1));
+            delays.max()
         });
         delays.max().unwrap_or(0)
     }
@@ -80,8 +85,10 @@ impl RunDelays {
             let mut long =
                 before.map_or_else(|| Rolling::new(situation.now, delay), |known| known.long);
             long.record(situation.now, LONG * window, delay);
-            let last = before.map_or(delay, |known| known.recent[0]);
-            let recent = [delay, last];
+            let now = (situation.now, delay);
+            let readings = before.map(|known| known.readings(worker, now));
+            let last_two = readings.as_deref().and_then(<[_]>::last_chunk);
+            let recent = last_two.copied().unwrap_or([now; 2]);
             self.0.insert(worker.id, KnownDelays { long, recent });
         }
     }

@@ -57,7 +57,8 @@ impl LateTimers {
         Some((counts, pace.latest?))
     }
 
-    /// `run_delay`: the longest recent run delay of a worker, in ns; `is_first`: what was counted in this situation may be older than the window.
+    /// `run_delay`: the longest recent run delay of a worker, in ns; `is_first`: what was counted
+    /// in this situation may be older than the window.
     pub(super) fn record(
         &mut self,
         situation: &Situation,

@@ -12,6 +12,7 @@ use turbowish_model::snapshot::alert::{Alert, PartyKind};
 use turbowish_model::snapshot::pitfall::Pitfall;
 
 use super::ended;
+use crate::hot::clock;
 use crate::monitor::Monitor;
 use crate::tests::stage::{advance, alone};
 
@@ -290,6 +291,51 @@ fn a_look_is_due_when_an_open_poll_reaches_the_limit() {
     crowded.tick();
     assert_eq!(due_ms(), None);
     crowded.monitor.disarm();
+}
+
+/// A rule wants to see such a poll in two scans, and ticks may be a second apart.
+#[test]
+fn a_poll_that_is_open_for_long_is_scanned_for_at_each_look() {
+    let _alone = alone();
+    let mut crowded = Crowded::new();
+    let monitor = crowded.monitor;
+    crowded.works(move || {
+        let scans = || {
+            monitor.watch().pace.due = None;
+            monitor.look();
+            monitor.watch().pace.due.is_some()
+        };
+        advance(99 * MS);
+        assert!(!scans());
+        for _ in 0..3 {
+            advance(MS);
+            assert!(scans());
+        }
+    });
+    monitor.disarm();
+}
+
+/// What is known for alerts was forgotten, and stays so.
+#[test]
+fn a_look_of_an_epoch_that_is_over_sees_nothing() {
+    let _alone = alone();
+    let mut crowded = Crowded::new();
+    let monitor = crowded.monitor;
+    crowded.works(move || {
+        let (_, threads) = monitor.totals();
+        let epoch = monitor.state().switched.epoch;
+        let look = || {
+            let now = clock::ticks();
+            monitor.watch().look_in(monitor, &threads, now, epoch);
+            monitor.watch().long_at.is_some()
+        };
+        assert!(look());
+        monitor.disarm();
+        assert!(!look());
+        monitor.arm();
+        assert!(!look());
+    });
+    monitor.disarm();
 }
 
 /// No look comes sooner than an urgent scan may be made.

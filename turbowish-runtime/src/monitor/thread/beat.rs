@@ -1,5 +1,5 @@
-//! Beats of the monitor: at each it looks at the workers. At each, or only at every second or fourth
-//! one, it ends a tick of the history, for which it reads all counters.
+//! Beats of the monitor: at each it looks at the workers. At each, or only at every second or
+//! fourth one, it ends a tick of the history, for which it reads all counters.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 use turbowish_model::account::time::MinOfLastTwo;
 
-use super::{Monitor, cpu_time};
+use super::super::{Monitor, cpu_time};
 use crate::lock::lock;
 use crate::log::say;
 use crate::server::grid;
@@ -61,12 +61,16 @@ impl TickPace {
         })
     }
 
-    /// Schedules the next tick after one that took `took`.
-    fn next(&mut self, beat: u64, took: Duration) {
+    /// Schedules the next tick after one that took `took`. The rules for alerts take rates over a
+    /// `window`, so there is a tick in each.
+    fn next(&mut self, beat: u64, took: Duration, window: Duration) {
+        let beats = |time: u128| u64::try_from(time / BEAT.as_nanos()).unwrap_or(LONGEST);
         let least = self.usual.after(took).saturating_mul(SHARE);
-        let beats = least.as_nanos().div_ceil(BEAT.as_nanos());
-        let beats = u64::try_from(beats).unwrap_or(LONGEST).min(LONGEST);
-        (self.period, self.last) = (beats.next_power_of_two(), Some(beat));
+        let least = beats(least.as_nanos().saturating_add(BEAT.as_nanos() - 1));
+        let most = beats(window.as_nanos()).clamp(1, LONGEST);
+        let least = least.clamp(1, LONGEST).next_power_of_two();
+        let period = least.min(1 << most.ilog2());
+        (self.period, self.last) = (period, Some(beat));
     }
 }
 
@@ -81,14 +85,14 @@ impl Monitor {
         let used = cpu_time::used();
         let ended = self.end_tick();
         let took = cpu_time::used().saturating_sub(used);
-        lock(&self.thread.pace).next(beat, took);
+        lock(&self.thread.pace).next(beat, took, self.alert_window());
         if let Some((totals, threads, epoch)) = ended {
             self.look_for_alerts(&totals, &threads, epoch);
         }
     }
 
     /// A snapshot is made that could use the counters of a tick that has just ended.
-    pub(super) fn could_share(&self) {
+    pub(in crate::monitor) fn could_share(&self) {
         lock(&self.thread.pace).asked = Some(grid::number(BEAT));
     }
 }
@@ -132,6 +136,8 @@ mod tests {
 
     use super::TickPace;
 
+    const SECOND: Duration = Duration::from_secs(1);
+
     /// Processor times of ticks, in microseconds, and the beat of the next one.
     #[test]
     fn ticks_that_take_long_come_less_often() {
@@ -155,9 +161,31 @@ mod tests {
             (u64::MAX, 31),
             (100, 32),
         ] {
-            pace.next(beat, Duration::from_micros(took));
+            pace.next(beat, Duration::from_micros(took), SECOND);
             beat = (beat + 1..).find(|beat| pace.is_due(*beat)).unwrap();
             assert_eq!(beat, next, "{took}");
+        }
+    }
+
+    /// Windows of the rules for alerts in milliseconds, and beats from one tick to the next,
+    /// however long it takes.
+    #[test]
+    fn there_is_a_tick_in_each_window() {
+        let mut pace = TickPace::default();
+        for (window, beats) in [
+            (0, 1),
+            (100, 1),
+            (499, 1),
+            (500, 2),
+            (999, 2),
+            (1_000, 4),
+            (60_000, 4),
+            (u64::MAX, 4),
+        ] {
+            for took in [Duration::MAX, Duration::MAX / 700, SECOND] {
+                pace.next(0, took, Duration::from_millis(window));
+            }
+            assert_eq!(pace.period, beats, "{window}");
         }
     }
 
@@ -166,13 +194,13 @@ mod tests {
     fn ticks_end_when_snapshots_are_made() {
         let check = |asked: &[u64], expected: &[u64]| {
             let mut pace = TickPace::default();
-            pace.next(0, Duration::MAX);
-            pace.next(0, Duration::MAX);
+            pace.next(0, Duration::MAX, SECOND);
+            pace.next(0, Duration::MAX, SECOND);
             let mut ended = Vec::new();
             for beat in 1..=16 {
                 if pace.is_due(beat) {
                     ended.push(beat);
-                    pace.next(beat, Duration::MAX);
+                    pace.next(beat, Duration::MAX, SECOND);
                 }
                 if asked.contains(&beat) {
                     pace.asked = Some(beat);
