@@ -22,7 +22,7 @@ pub struct Vtables<T> {
 }
 
 /// Bits of a vtable's number.
-pub(super) const VTABLE_BITS: u32 = 10;
+pub(super) const VTABLE_BITS: u32 = 9;
 
 impl<T: SlotTarget> Vtables<T> {
     /// Those of slots that keep none yet. To be kept in a static.
