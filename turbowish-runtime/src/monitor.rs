@@ -110,7 +110,7 @@ impl State {
     }
 
     /// The same, but with the counters of the last tick if that has ended in the last `age` ticks
-    /// of the clock.
+    /// of the clock. What a thread has begun since has the age 0.
     fn read_since(&mut self, age: u64) -> (Arc<Totals>, Vec<ThreadNow>) {
         let last = self.history.last();
         if self.switched.off_at.is_some() || clock::ticks().saturating_sub(last.at) >= age {

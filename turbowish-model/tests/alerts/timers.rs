@@ -107,6 +107,22 @@ fn a_machine_that_is_a_little_busy() {
     assert_eq!(alerts(10), [""; 0]);
 }
 
+/// Urgent scans come 50 ms apart, just when the machine has no time.
+#[test]
+fn a_machine_that_has_no_time_and_is_scanned_often() {
+    for tick in [50, 60, 90, 110] {
+        let mut stage = SituationBuilder::new();
+        timers(&mut stage);
+        let mut play = Play::every(tick, stage);
+        let mut late = late(40);
+        play.until(20_000, |stage, ms| {
+            late(stage, ms / 750 * 750);
+            stage.situation.workers[0].run_delay_ns = Some(ms * 30 * MS / 100);
+        });
+        assert_eq!(play.log, [""; 0], "{tick} ms");
+    }
+}
+
 fn played(change: impl FnMut(&mut SituationBuilder, u64)) -> Vec<String> {
     let mut stage = SituationBuilder::new();
     timers(&mut stage);

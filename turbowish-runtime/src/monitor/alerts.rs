@@ -72,6 +72,9 @@ const SHORTEST_URGENT: Duration = Duration::from_millis(50);
 /// Time between two looks at the heartbeat after which the whole process may have been stopped.
 const LATE_NS: u64 = 900_000_000;
 
+/// Time for which a long poll is scanned for at each beat: three of them, in nanoseconds.
+const SUSPECT_NS: u64 = 750_000_000;
+
 /// Longest interval of the scans, however long they take.
 const LONGEST: Duration = Duration::from_secs(10);
 
@@ -291,6 +294,8 @@ impl AlertWatch {
         }
         let is_due = self.look(monitor, threads, totals.at);
         if is_due || self.pace.is_due(Instant::now(), false) {
+            // If this scan panics, it is not due again.
+            self.long_at = None;
             self.scan_now(monitor, totals, threads, epoch);
             self.looks.scanned(totals.at);
             self.long_at = self.looks.next_long(threads, self.long(monitor));
@@ -326,14 +331,14 @@ impl AlertWatch {
         self.heartbeat = monitor.thread.heartbeat.ask(now, pace);
         self.long_at = self.looks.next_long(threads, long);
         let is_urgent = self.looks.is_urgent(threads, now, long);
-        // What a rule wants to see twice is scanned for at each beat.
-        let suspect = monitor
-            .scale
-            .ticks(self.detector.limits().get(Limit::LongPollAlert));
-        let held = monitor.scale.ticks(held);
-        let stands = |since: u64| now.saturating_sub(since) >= held;
+        // What a rule wants to see twice is scanned for at each beat, and then with the ticks.
+        let from =
+            |ns: u64| monitor.scale.ticks(ns)..monitor.scale.ticks(ns.saturating_add(SUSPECT_NS));
+        let suspect = from(self.detector.limits().get(Limit::LongPollAlert));
+        let held = from(held);
+        let stands = |since: u64| held.contains(&now.saturating_sub(since));
         let is_suspect =
-            looks::is_open_for(threads, now, suspect) || self.heartbeat.is_some_and(stands);
+            looks::is_open_for(threads, now, &suspect) || self.heartbeat.is_some_and(stands);
         let begun = Instant::now();
         is_urgent && self.pace.is_due(begun, true) || is_suspect && self.pace.is_due(begun, false)
     }

@@ -119,7 +119,7 @@ impl Recorder {
         loop {
             let due = schedule.next_look(Instant::now());
             tokio::time::sleep_until(grid::from(due, LOOK)).await;
-            // A tick of the history may end now: its reading of the counters is used, then.
+            // A tick of the history may end now: the counters of its end are used, then.
             tokio::task::yield_now().await;
             // It may be a little early.
             let now = due.max(Instant::now());
@@ -171,15 +171,17 @@ impl Recorder {
             }
         }
         if is_due {
-            self.add_state(source);
+            // A state that shows news is no older than they are.
+            let age_ns = if news.is_empty() { SHARED_NS } else { 0 };
+            self.add_state(source, age_ns);
         }
         let took = source.used().saturating_sub(begun);
         source.answered(took);
         took
     }
 
-    fn add_state(&self, source: &dyn Source) {
-        let budget = Budget::unlimited().with_age(SHARED_NS);
+    fn add_state(&self, source: &dyn Source, age_ns: u64) {
+        let budget = Budget::unlimited().with_age(age_ns);
         let Ok(snapshot) = source.snapshot(&Query::recorded(), &budget) else {
             return lock(&self.ring).lose(1);
         };

@@ -4,6 +4,8 @@
 //! A look tells whether a scan is due at once, because a poll has just become too long. It also
 //! keeps the times of the workers, and the long polls that have ended, for the next scan.
 
+use std::ops::Range;
+
 use turbowish_model::account::time::Scale;
 use turbowish_model::collect::read::{LongPollReading, OpenPollReading};
 use turbowish_model::diagnose::situation::WorkerLook;
@@ -126,9 +128,9 @@ impl WorkerLooks {
     }
 }
 
-/// Whether a poll that is open at the instant `now` has taken this long, in ticks.
-pub(super) fn is_open_for(threads: &[ThreadNow], now: u64, time: u64) -> bool {
-    roots(threads).any(|poll| now.saturating_sub(poll.start) >= time)
+/// Whether a poll that is open at the instant `now` has taken so long, in ticks.
+pub(super) fn is_open_for(threads: &[ThreadNow], now: u64, time: &Range<u64>) -> bool {
+    roots(threads).any(|poll| time.contains(&now.saturating_sub(poll.start)))
 }
 
 /// The open polls that may take too long: a poll may run an executor, and then each of those in it

@@ -35,8 +35,9 @@ pub(super) struct TickPace {
     period: u64,
     /// Number of the beat at which the last one ended.
     last: Option<u64>,
-    /// Number of the last beat after which a snapshot could use the counters of its tick.
-    asked: Option<u64>,
+    /// Numbers of the last two beats after which a snapshot could use the counters of a tick, the
+    /// later one first.
+    asked: [Option<u64>; 2],
 }
 
 impl Default for TickPace {
@@ -45,20 +46,29 @@ impl Default for TickPace {
             usual: MinOfLastTwo::NOTHING,
             period: 1,
             last: None,
-            asked: None,
+            asked: [None; 2],
         }
     }
 }
 
 impl TickPace {
-    /// Whether a tick ends with this beat. It ends early if that is when a snapshot is expected.
+    /// Whether a tick ends with this beat. It ends early if that is when a snapshot is expected:
+    /// the last two were as far apart as ticks are.
     fn is_due(&self, beat: u64) -> bool {
         self.last.is_none_or(|last| {
             let passed = beat.saturating_sub(last);
-            let since = self.asked.map(|asked| beat.saturating_sub(asked));
-            let is_asked = since.is_some_and(|since| since.is_multiple_of(self.period));
+            let apart = |from: u64, to: u64| from.saturating_sub(to).is_multiple_of(self.period);
+            let is_asked = match self.asked {
+                [Some(asked), Some(before)] => apart(beat, asked) && apart(asked, before),
+                _ => false,
+            };
             passed >= self.period || passed > 0 && is_asked
         })
+    }
+
+    /// After this beat, a snapshot is made that could use the counters of a tick.
+    const fn ask(&mut self, beat: u64) {
+        self.asked = [Some(beat), self.asked[0]];
     }
 
     /// Schedules the next tick after one that took `took`. The rules for alerts take rates over a
@@ -80,6 +90,9 @@ impl Monitor {
         self.count_leases();
         let beat = grid::number(BEAT);
         if !lock(&self.thread.pace).is_due(beat) {
+            if self.is_dense() {
+                self.sample();
+            }
             return self.look();
         }
         let used = cpu_time::used();
@@ -93,7 +106,7 @@ impl Monitor {
 
     /// A snapshot is made that could use the counters of a tick that has just ended.
     pub(in crate::monitor) fn could_share(&self) {
-        lock(&self.thread.pace).asked = Some(grid::number(BEAT));
+        lock(&self.thread.pace).ask(grid::number(BEAT));
     }
 }
 
@@ -203,16 +216,17 @@ mod tests {
                     pace.next(beat, Duration::MAX, SECOND);
                 }
                 if asked.contains(&beat) {
-                    pace.asked = Some(beat);
+                    pace.ask(beat);
                 }
             }
             assert_eq!(ended, expected, "{asked:?}");
         };
         check(&[], &[4, 8, 12, 16]);
-        check(&[3, 7, 11, 15], &[4, 7, 11, 15]);
+        check(&[3, 7, 11, 15], &[4, 8, 11, 15]);
         check(&[4, 8, 12, 16], &[4, 8, 12, 16]);
-        // Those of two kinds: no tick is late, and there are hardly more of them.
+        // Of other intervals, none is expected.
         check(&[1, 3, 5, 7, 9, 11, 13, 15], &[4, 8, 12, 16]);
-        check(&[2, 5, 9, 13], &[4, 8, 9, 13]);
+        check(&[5, 10, 15], &[4, 8, 12, 16]);
+        check(&[2, 5, 9, 13], &[4, 8, 12, 13]);
     }
 }

@@ -19,7 +19,7 @@ const FASTEST: Duration = Duration::from_millis(10);
 /// Time between two looks for names, while much goes on.
 const NAMING: Duration = Duration::from_millis(25);
 /// How full a ring may be at the next look, in percent, if the threads go on as they did. A look is
-/// up to a third later than asked.
+/// up to half later than asked.
 const FILL: u64 = 40;
 
 /// The polls that are kept.

@@ -17,7 +17,8 @@ impl<T: Copy> Rolling<T> {
         }
     }
 
-    /// Keeps the start of the window between one and two lengths in the past.
+    /// Keeps the start of the window between one and two lengths in the past, or a little more than
+    /// three where situations are a length apart.
     pub(super) fn record(&mut self, now: u64, length: u64, counts: T) {
         if now.saturating_sub(self.next.0) >= length {
             self.base = self.next;

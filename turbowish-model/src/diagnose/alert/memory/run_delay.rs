@@ -17,7 +17,8 @@ struct KnownDelays {
     recent: [DelayReading; 2],
 }
 
-/// Time between two readings, in nanoseconds; of those that are nearer the later one counts.
+/// Time between a reading and the next but one, in nanoseconds: of those in between, the last one
+/// counts.
 const APART: u64 = 100_000_000;
 
 /// Run delay of a worker since its thread started, at an instant.
@@ -30,8 +31,8 @@ impl KnownDelays {
         let looks = worker.looks.iter();
         let looks = looks.filter_map(|look| Some((look.from, look.run_delay_ns?)));
         for reading in looks.chain([now]) {
-            match readings.last_mut() {
-                Some(last) if reading.0 < last.0.saturating_add(APART) => *last = reading,
+            match &mut readings[..] {
+                [.., before, last] if reading.0 < before.0.saturating_add(APART) => *last = reading,
                 _ => readings.push(reading),
             }
         }
@@ -67,10 +68,11 @@ impl RunDelays {
                 return Some(delay);
             };
             let readings = known.readings(worker, (situation.now, delay));
-            let delays = readings
-                .windows(3)
-                .map(|three| three[2].1.saturating_sub(three[0].1));
-            delays.max()
+            let first = readings.first().map_or(0, |first| first.1);
+            let delays = readings.windows(3).map(|three| (three[0].1, three[2].1));
+            // Of a worker that has just come, there are no three.
+            let longest = delays.chain([(first, delay)].into_iter().filter(|_| readings.len() < 3));
+            longest.map(|(from, to)| to.saturating_sub(from)).max()
         });
         delays.max().unwrap_or(0)
     }

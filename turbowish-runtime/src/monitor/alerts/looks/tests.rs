@@ -311,6 +311,11 @@ fn a_poll_that_is_open_for_long_is_scanned_for_at_each_look() {
             advance(MS);
             assert!(scans());
         }
+        advance(746 * MS);
+        assert!(scans());
+        // The ticks are enough for what lasts longer.
+        advance(2 * MS);
+        assert!(!scans());
     });
     monitor.disarm();
 }
