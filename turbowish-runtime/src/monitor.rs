@@ -297,11 +297,8 @@ impl Monitor {
 
     /// Totals and threads: the input of snapshots.
     pub(crate) fn totals(&self) -> (Totals, Vec<ThreadNow>) {
-        let mut state = self.state();
-        let switched = state.switched;
-        state
-            .gather
-            .read(|| switched.off_at.unwrap_or_else(clock::ticks))
+        let (totals, threads) = self.state().read();
+        (Arc::unwrap_or_clone(totals), threads)
     }
 
     /// Threads, without their counters.

@@ -62,25 +62,25 @@ fn after(origin: Instant, step: Duration, now: Instant) -> Instant {
 
 /// Soon after an instant counts as that instant: a thread wakes a little late.
 fn up(origin: Instant, step: Duration, at: Instant) -> Instant {
-    match over(origin, step, at) {
-        None => at,
-        Some(over) if over <= step / 4 => at - over,
-        Some(over) => at + (step - over),
-    }
+    rounded(origin, step, at, step / 4)
 }
 
 fn around(origin: Instant, now: Instant, pause: Duration) -> Instant {
-    let at = now + pause;
-    let over = |step| over(origin, step, at);
-    if pause >= STEPS[0] {
+    let (longest, at) = (STEPS[0], now + pause);
+    match pause {
         // A thread that wakes late makes up for it.
-        return over(STEPS[0]).map_or(at, |over| at - over);
+        pause if pause >= longest => rounded(origin, longest, at, longest),
+        pause if pause >= SHORTEST => rounded(origin, SHORTEST, at, SHORTEST / 2),
+        _ => at,
     }
-    match over(SHORTEST) {
-        Some(_) if pause < SHORTEST => at,
+}
+
+/// The last instant if that was at most so long before `at`, else the next one.
+fn rounded(origin: Instant, step: Duration, at: Instant, before: Duration) -> Instant {
+    match over(origin, step, at) {
         None => at,
-        Some(over) if over <= SHORTEST / 2 => at - over,
-        Some(over) => at + (SHORTEST - over),
+        Some(over) if over <= before => at - over,
+        Some(over) => at + (step - over),
     }
 }
 

@@ -68,11 +68,13 @@ impl RunDelays {
                 return Some(delay);
             };
             let readings = known.readings(worker, (situation.now, delay));
-            let first = readings.first().map_or(0, |first| first.1);
-            let delays = readings.windows(3).map(|three| (three[0].1, three[2].1));
-            // Of a worker that has just come, there are no three.
-            let longest = delays.chain([(first, delay)].into_iter().filter(|_| readings.len() < 3));
-            longest.map(|(from, to)| to.saturating_sub(from)).max()
+            // Of a worker that has just come, there are two.
+            let threes = readings.windows(readings.len().min(3));
+            let delays = threes.filter_map(|three| match three {
+                [first, .., last] => Some(last.1.saturating_sub(first.1)),
+                _ => None,
+            });
+            delays.max()
         });
         delays.max().unwrap_or(0)
     }
