@@ -4,7 +4,7 @@ use turbowish_model::account::resource::{Kind, Role};
 use turbowish_model::diagnose::situation::{FutureRef, LockOrder, Taken};
 use turbowish_model::snapshot::TaskState;
 
-use crate::play::{check, check_still};
+use crate::play::{Play, check, check_still};
 use turbowish_testing::situations::{MS, START, SituationBuilder, spot};
 
 /// A task holds a lock while it waits elsewhere; another wants it.
@@ -113,6 +113,51 @@ fn many_come_to_a_lock_at_once() {
     check(|stage| convoy(stage, 8, 1_200), 5_000, serve, &[]);
     // Nobody is served: not a convoy.
     check(|stage| convoy(stage, 8, 1_000), 5_000, |_, _| (), &[]);
+    // They came before the first scan, and their holder got it when the last of them came.
+    let held = |since: u64| {
+        move |stage: &mut SituationBuilder| {
+            convoy(stage, 8, 1_000);
+            for waiter in &mut stage.on("db").waiters {
+                waiter.since -= 20 * MS;
+            }
+            stage.task("first", "conn.rs:85 db.query()").state = TaskState::Polling;
+            stage.locks("first", "db").since = since;
+        }
+    };
+    let convoy =
+        "lock convoy: 8 tasks requested mutex db at once, and are served one by one".to_owned();
+    check_still(held(START - 19 * MS), 5_000, &[]);
+    let second = "500 + warning ".to_owned() + &convoy;
+    check(held(START - 19 * MS), 2_000, serve, &[&second]);
+    // It got it later, from one of them.
+    let first = "250 + warning ".to_owned() + &convoy;
+    check(held(START - 19 * MS + 1), 2_000, serve, &[&first]);
+}
+
+/// Many come to a lock 700 ms before a tick, and are served for two seconds.
+#[test]
+fn a_convoy_that_is_over_before_the_second_tick() {
+    let mut stage = SituationBuilder::new();
+    convoy(&mut stage, 24, 1_000);
+    stage.task("holder", "conn.rs:85 db.query()").state = TaskState::Polling;
+    stage.locks("holder", "db");
+    let all = stage.on("db").waiters.clone();
+    let mut play = Play::every(1_000, stage);
+    play.until(2_000, |stage, ms| {
+        let since = ms + 700;
+        let served = (since / 100).min(24);
+        let db = stage.on("db");
+        db.flow.took = served;
+        db.waiters = all[usize::try_from(served).unwrap()..].to_vec();
+        db.waiting = 24 - served;
+        for waiter in &mut db.waiters {
+            waiter.since = START - 700 * MS;
+        }
+        db.holders[0].since = START + ms * MS - since % 100 * MS;
+    });
+    let convoy = "lock convoy: 15 tasks requested mutex db at once, and are served one by one";
+    let raised = "250 + warning ".to_owned() + convoy;
+    assert_eq!(play.log, [&raised, "1250 - lock_convoy"]);
 }
 
 /// A task held one lock and asked for another.

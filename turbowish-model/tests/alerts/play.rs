@@ -43,7 +43,7 @@ impl Play {
         }
     }
 
-    /// With a situation every `tick` milliseconds.
+    /// With a situation every `tick` milliseconds, and those that the detector wants in between.
     pub(crate) fn every(tick: u64, stage: SituationBuilder) -> Self {
         Self {
             tick,
@@ -82,7 +82,9 @@ impl Play {
                 }
             }
             self.shown = now;
-            self.ms += self.tick;
+            // As the monitor does.
+            let soon = self.detector.wants_recheck().then_some(TICK);
+            self.ms += soon.unwrap_or(self.tick);
         }
         self.past().iter().for_each(check_tense);
     }

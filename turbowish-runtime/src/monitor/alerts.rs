@@ -337,8 +337,9 @@ impl AlertWatch {
         let suspect = from(self.detector.limits().get(Limit::LongPollAlert));
         let held = from(held);
         let stands = |since: u64| held.contains(&now.saturating_sub(since));
-        let is_suspect =
-            looks::is_open_for(threads, now, &suspect) || self.heartbeat.is_some_and(stands);
+        let is_suspect = looks::is_open_for(threads, now, &suspect)
+            || self.heartbeat.is_some_and(stands)
+            || self.detector.wants_recheck();
         let begun = Instant::now();
         is_urgent && self.pace.is_due(begun, true) || is_suspect && self.pace.is_due(begun, false)
     }

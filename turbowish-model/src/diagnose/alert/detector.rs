@@ -11,6 +11,7 @@ use super::{fold, rules, table, tense};
 use crate::diagnose::situation::Situation;
 use crate::ordered::{Map, Set};
 use crate::snapshot::alert::Alert;
+use crate::snapshot::pitfall::Pitfall;
 use crate::sorting;
 
 /// Maximum number of findings kept at once; further ones are discarded.
@@ -26,6 +27,7 @@ pub struct Detector {
     past: Past,
     /// Alerts that the last scan found over, and no scan before had raised.
     unseen: Vec<Alert>,
+    wants_recheck: bool,
 }
 
 /// A finding, and how often it was seen.
@@ -78,6 +80,14 @@ impl Detector {
         self.past.expire(situation.now);
         self.memory.record(situation, &self.limits);
         self.alerts(situation.now)
+    }
+
+    /// Whether the next scan should come soon: the last one has found something new that is an alert
+    /// only if it is seen twice, and may be over later. Not after two scans in a row, so that there
+    /// are at most twice as many.
+    #[must_use]
+    pub const fn wants_recheck(&self) -> bool {
+        self.wants_recheck
     }
 
     /// The alerts about polls that ended before the last scan, and that no scan had raised.
@@ -185,6 +195,7 @@ impl Detector {
     fn take(&mut self, situation: &Situation, found: Vec<Finding>, folded: Vec<Finding>) {
         let now = situation.now;
         let mut seen = Set::new();
+        let mut recheck = false;
         let begun = self.long_polls_begun();
         for finding in found {
             let key = self.adopt(&finding, &seen);
@@ -205,8 +216,10 @@ impl Detector {
                     .find(|(worker, since, _)| (*worker, *since) == (poll.worker, poll.since));
                 entry.began_unix_ns = begun.map_or(entry.began_unix_ns, |(_, _, unix)| *unix);
             }
+            recheck |= is_new && !entry.raised && self.is_long(key.0, entry.since, now);
             self.entries.insert(key, entry);
         }
+        self.wants_recheck = recheck && !self.wants_recheck;
         let causes = self
             .entries
             .iter()
@@ -296,7 +309,7 @@ impl Detector {
         if let Some(entry) = &known {
             finding.keep_place(&entry.finding);
         }
-        let row = table::row(finding.alert.pitfall);
+        let pitfall = finding.alert.pitfall;
         let began = finding.alert.since.min(now);
         let peak = known.as_mut().and_then(|entry| entry.peak.take());
         let begun = known
@@ -310,9 +323,8 @@ impl Detector {
             }
             _ => (began, 1, false),
         };
-        let held = now.saturating_sub(since);
-        let long = row.hold.is_none_or(|hold| held >= self.limits.get(hold));
-        let raised = raised || long && scans >= row.scans;
+        let is_often = scans >= table::row(pitfall).scans;
+        let raised = raised || is_often && self.is_long(pitfall, since, now);
         let peak = raised.then(|| match peak {
             None => Peak::new(&finding, now),
             Some(mut peak) => {
@@ -330,6 +342,12 @@ impl Detector {
             peak,
             began_unix_ns: begun.map_or_else(|| wall_clock(situation, since), |(_, unix)| unix),
         }
+    }
+
+    /// Whether a pitfall has been present for long enough.
+    fn is_long(&self, pitfall: Pitfall, since: u64, now: u64) -> bool {
+        let hold = table::row(pitfall).hold;
+        hold.is_none_or(|hold| now.saturating_sub(since) >= self.limits.get(hold))
     }
 
     fn alerts(&self, now: u64) -> Vec<Alert> {

@@ -129,10 +129,8 @@ pub(in crate::diagnose::alert) fn convoys(scan: &Scan<'_>, found: &mut Vec<Findi
         if (resource.waiters.len() as u64) < at_least {
             continue;
         }
-        let came = most_at_once(scan, resource);
-        let taken = scan.memory.channel(resource).taken;
-        let moves = taken.is_some_and(|taken| resource.flow.took > taken);
-        if came == 0 || came < at_least || !moves {
+        let (came, until) = most_at_once(scan, resource);
+        if came == 0 || came < at_least || !is_handed_on(scan, resource, until) {
             continue;
         }
         let mut who = many(came, "task");
@@ -167,8 +165,18 @@ pub(in crate::diagnose::alert) fn convoys(scan: &Scan<'_>, found: &mut Vec<Findi
     }
 }
 
-/// Maximum number of waiters that began within one spread of time and still wait after a while.
-fn most_at_once(scan: &Scan<'_>, resource: &Resource) -> u64 {
+/// Whether a lock was handed on since the last scan. If that did not see it, whether it was since
+/// the last of its waiters came, at the instant `until`.
+fn is_handed_on(scan: &Scan<'_>, resource: &Resource, until: u64) -> bool {
+    match scan.memory.channel(resource).taken {
+        Some(taken) => resource.flow.took > taken,
+        None => resource.holders.iter().any(|holder| holder.since > until),
+    }
+}
+
+/// Maximum number of waiters that began within one spread of time and still wait after a while, and
+/// when the last of them began.
+fn most_at_once(scan: &Scan<'_>, resource: &Resource) -> (u64, u64) {
     let (spread, wait) = (Limit::LockConvoySpread, Limit::LockConvoyWait);
     let waiting = resource
         .waiters
@@ -176,13 +184,14 @@ fn most_at_once(scan: &Scan<'_>, resource: &Resource) -> u64 {
         .filter(|waiter| waiter.role != Role::Read && scan.age(waiter.since) >= scan.limit(wait));
     let mut times: Vec<u64> = waiting.map(|waiter| waiter.since).collect();
     sorting::ascending(&mut times);
-    let mut first = 0;
-    let mut most = 0;
+    let (mut first, mut most, mut until) = (0, 0, 0);
     for (at, time) in times.iter().enumerate() {
         while time - times[first] > scan.limit(spread) {
             first += 1;
         }
-        most = most.max(at - first + 1);
+        if at - first + 1 > most {
+            (most, until) = (at - first + 1, *time);
+        }
     }
-    most as u64
+    (most as u64, until)
 }

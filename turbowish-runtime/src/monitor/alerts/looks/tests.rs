@@ -320,6 +320,32 @@ fn a_poll_that_is_open_for_long_is_scanned_for_at_each_look() {
     monitor.disarm();
 }
 
+/// Ticks may be a second apart, and what a rule wants to see twice may be over at the next one.
+#[test]
+fn what_is_new_is_scanned_for_at_the_next_look() {
+    let _alone = alone();
+    let crowded = Crowded::new();
+    let monitor = crowded.monitor;
+    let lost_wakers = || {
+        let (alerts, _) = monitor.alerts();
+        alerts.iter().any(|alert| alert.pitfall == Pitfall::LostWaker)
+    };
+    let scans = || {
+        monitor.watch().pace.due = None;
+        monitor.look();
+        monitor.watch().pace.due.is_some()
+    };
+    // It is seen, but a waker must be lost for longer.
+    assert!(!scans());
+    monitor.begin_alerts_anew();
+    advance(10_000 * MS);
+    crowded.tick();
+    assert!(!lost_wakers());
+    assert!(scans() && lost_wakers());
+    assert!(!scans());
+    monitor.disarm();
+}
+
 /// What is known for alerts was forgotten, and stays so.
 #[test]
 fn a_look_of_an_epoch_that_is_over_sees_nothing() {
