@@ -328,7 +328,9 @@ fn what_is_new_is_scanned_for_at_the_next_look() {
     let monitor = crowded.monitor;
     let lost_wakers = || {
         let (alerts, _) = monitor.alerts();
-        alerts.iter().any(|alert| alert.pitfall == Pitfall::LostWaker)
+        alerts
+            .iter()
+            .any(|alert| alert.pitfall == Pitfall::LostWaker)
     };
     let scans = || {
         monitor.watch().pace.due = None;
