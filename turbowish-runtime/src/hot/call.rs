@@ -52,7 +52,7 @@ use crate::hot::probe::Probe;
 use crate::hot::proc::{Proc, StaticProc};
 use crate::hot::task::{Covered, CoveredTask};
 use crate::hot::thread::{ThisThread, ThreadLedger};
-use crate::hot::{after_end, clock, switch, thread};
+use crate::hot::{after_end, child, clock, switch, thread};
 
 pin_project! {
     /// One call of an instrumented `async fn`.
@@ -145,49 +145,41 @@ where
         let Owned { state, proc } = this.state;
         // Found anew each time: kept, it would cost a register in the future's poll.
         let is_straight = straight::is_straight(thread::this(), &state.account);
-        // Built here and closed in place: a guard that is moved would be copied through memory.
-        let mut open = OpenPoll {
-            state,
-            epoch: if is_straight { NO_EPOCH } else { 0 },
-            depth: CLOSED,
-            shape: match is_straight {
-                true => PollShape::Straight,
-                false => PollShape::Any,
-            },
-            waker: PollWaker::Inherited,
-        };
+        // Begun and ended in place: a guard that is moved would be copied through memory.
+        let mut poll;
         let mut lent = BorrowedWaker::same(cx.waker());
-        if !is_straight && switch::concerns_polls() {
-            match begin(
-                thread::this(),
-                &mut open,
-                proc.proc(),
-                size_of::<F>(),
-                cx.waker(),
-            ) {
-                Ok(given) => lent = given,
-                Err(PausedPoll { .. }) => return Poll::Pending,
+        if is_straight {
+            poll = CallPoll::Straight(state);
+        } else {
+            poll = CallPoll::Unaccounted;
+            if switch::concerns_polls() {
+                let (here, proc) = (thread::this(), proc.proc());
+                match begin(here, &mut poll, proc, size_of::<F>(), cx.waker(), state) {
+                    Ok(given) => lent = given,
+                    Err(PausedPoll { .. }) => {
+                        std::mem::forget(poll);
+                        return Poll::Pending;
+                    }
+                }
             }
         }
         // One poll of the future for all cases: two would be compiled twice.
         let polled = this.future.poll(&mut Context::from_waker(lent.waker()));
-        if open.epoch != 0 {
-            if open.epoch == NO_EPOCH && polled.is_pending() && thread::this().is_settled() {
-                std::mem::forget(open);
-                return polled;
-            }
-            end(
-                thread::this(),
-                &mut open,
-                match &polled {
-                    Poll::Pending => PollEnd::Pending,
-                    Poll::Ready(value) if this.probe.is_err(value) => PollEnd::Err,
-                    Poll::Ready(_) => PollEnd::Ready,
-                },
-            );
+        let is_over = match poll {
+            CallPoll::Unaccounted => true,
+            CallPoll::Straight(_) => polled.is_pending() && thread::this().is_settled(),
+            CallPoll::Open(_) => false,
+        };
+        if !is_over {
+            let how = match &polled {
+                Poll::Pending => PollEnd::Pending,
+                Poll::Ready(value) if this.probe.is_err(value) => PollEnd::Err,
+                Poll::Ready(_) => PollEnd::Ready,
+            };
+            poll.end(thread::this(), how);
         }
-        // Closed: only a poll that unwinds drops it.
-        std::mem::forget(open);
+        // Over: only a poll that unwinds drops it.
+        std::mem::forget(poll);
         polled
     }
 }
@@ -200,12 +192,12 @@ impl<F, E, P: ProcRef> fmt::Debug for Call<F, E, P> {
 
 /// Depth of a poll without an open frame: not accounted, or already closed.
 const CLOSED: u32 = u32::MAX;
-/// In place of the epoch of such a poll, which nobody has asked for.
-const NO_EPOCH: u32 = u32::MAX;
+/// Depth and shape of a poll that has no frame yet.
+const CLOSED_ANY: (u32, PollShape) = (CLOSED, PollShape::Any);
 /// Depth of a poll of a task's root that has nothing to do in it, and no frame.
 const STRAIGHT_ROOT: u32 = u32::MAX - 1;
 
-/// Opens a frame, unless this poll is not accounted. Returns the waker for the poll.
+/// Begins a poll. It has a frame from then on, unless it is not accounted. Returns the waker for it.
 ///
 /// # Errors
 /// If the task is paused: the future must not be polled.
@@ -215,19 +207,46 @@ const STRAIGHT_ROOT: u32 = u32::MAX - 1;
 )]
 extern "C" fn begin<'a, 'b>(
     here: ThisThread,
-    open: &'b mut OpenPoll<'a>,
+    poll: &'b mut CallPoll<'a>,
     proc: &'static Proc,
     bytes: usize,
     waker: &'a Waker,
+    state: &'a mut CallState,
 ) -> Result<BorrowedWaker<'b>, PausedPoll> {
     let epoch = switch::state();
-    open.epoch = epoch;
-    // Each at the end, so that the compiler saves no register here.
-    match (&*open.state.task, open.state.account.is_live(epoch)) {
-        (None, true) => begin_call(here, open, proc, bytes, waker),
-        (Some(_), true) => begin_again(here, open, proc, bytes, waker),
-        (_, false) => begin_any(open, proc, bytes, waker),
+    // Each at the end and with its arguments in this order, so that the compiler saves and moves no
+    // register here.
+    if !state.account.is_live(epoch) {
+        return begin_unknown(here, poll, proc, bytes, waker, state);
     }
+    match &*state.task {
+        None => begin_call(here, poll, proc, bytes, waker, state),
+        Some(_) => begin_again(here, poll, proc, bytes, waker, state),
+    }
+}
+
+/// Begins a poll of a call that the running epoch does not know, or knows by another number; or a
+/// poll in a process in which accounting is off.
+#[allow(
+    improper_ctypes_definitions,
+    reason = "both sides are Rust; in C's way it cannot unwind"
+)]
+#[cold]
+#[inline(never)]
+extern "C" fn begin_unknown<'a, 'b>(
+    _: ThisThread,
+    poll: &'b mut CallPoll<'a>,
+    proc: &'static Proc,
+    bytes: usize,
+    waker: &'a Waker,
+    state: &'a mut CallState,
+) -> Result<BorrowedWaker<'b>, PausedPoll> {
+    let epoch = switch::state();
+    if switch::armed(epoch).is_none() {
+        child::tell();
+        return Ok(BorrowedWaker::same(waker));
+    }
+    begin_any(poll.open(state, epoch, CLOSED_ANY), proc, bytes, waker)
 }
 
 /// Opens the frame of a call that is no root with a row, and no branch with one.
@@ -238,20 +257,21 @@ extern "C" fn begin<'a, 'b>(
 #[inline(never)]
 extern "C" fn begin_call<'a, 'b>(
     here: ThisThread,
-    open: &'b mut OpenPoll<'a>,
+    poll: &'b mut CallPoll<'a>,
     proc: &'static Proc,
     bytes: usize,
     waker: &'a Waker,
+    state: &'a mut CallState,
 ) -> Result<BorrowedWaker<'b>, PausedPoll> {
-    let (state, epoch) = (&mut *open.state, open.epoch);
+    let epoch = state.account.epoch();
     let begun = here.with_current(epoch, |thread| {
         begin_quick(here, thread, state, proc, epoch, waker)
     });
-    if let Some(Some((depth, shape))) = begun {
-        (open.depth, open.shape) = (depth, shape);
+    if let Some(Some(begun)) = begun {
+        poll.open(state, epoch, begun);
         return Ok(BorrowedWaker::same(waker));
     }
-    begin_first(here, open, proc, bytes, waker)
+    begin_first(here, poll, proc, bytes, waker, state)
 }
 
 /// Whether a call belongs to its caller's task, and is no branch of it.
@@ -314,7 +334,7 @@ extern "C" fn begin_any<'a, 'b>(
     waker: &'a Waker,
 ) -> Result<BorrowedWaker<'b>, PausedPoll> {
     let Some(epoch) = switch::unrecorded(open.epoch) else {
-        return recorded::begin_rarely(open, proc, bytes, waker);
+        return recorded::begin(open, proc, bytes, waker);
     };
     match open_frame(open, epoch, proc, bytes, waker)? {
         true => Ok(open.waker.lent(waker)),
@@ -429,7 +449,53 @@ fn open_in(
     Some(opened)
 }
 
-/// An open frame. If it is dropped before its end, its poll unwound or was torn down.
+/// A poll of a call. If it is dropped before its end, it unwound or was torn down.
+// With a tag of its own: one that lies in the waker would have to be worked out at each end.
+#[repr(u8)]
+enum CallPoll<'a> {
+    /// Nothing is accounted.
+    Unaccounted,
+    /// The call has nothing to do but to poll what it awaits. It may have got a frame in it.
+    Straight(&'a mut CallState),
+    /// Any other poll.
+    Open(OpenPoll<'a>),
+}
+
+impl<'a> CallPoll<'a> {
+    /// Makes this, which is not accounted yet, a poll that may get a frame.
+    #[inline(always)]
+    fn open(
+        &mut self,
+        state: &'a mut CallState,
+        epoch: u32,
+        (depth, shape): (u32, PollShape),
+    ) -> &mut OpenPoll<'a> {
+        let open = OpenPoll {
+            state,
+            epoch,
+            depth,
+            shape,
+            waker: PollWaker::Inherited,
+        };
+        // Nothing is to be ended.
+        std::mem::forget(std::mem::replace(self, Self::Open(open)));
+        match self {
+            Self::Open(open) => open,
+            Self::Unaccounted | Self::Straight(_) => unreachable!("it was opened just now"),
+        }
+    }
+
+    #[inline(always)]
+    fn end(&mut self, here: ThisThread, how: PollEnd) {
+        match self {
+            Self::Open(open) => end(here, open, how),
+            Self::Straight(state) => straight::end(here, state, how),
+            Self::Unaccounted => {}
+        }
+    }
+}
+
+/// A poll that has a frame, unless its depth is [`CLOSED`].
 struct OpenPoll<'a> {
     state: &'a mut CallState,
     epoch: u32,
@@ -568,7 +634,7 @@ fn close_given(
     }
 }
 
-impl Drop for OpenPoll<'_> {
+impl Drop for CallPoll<'_> {
     #[inline]
     fn drop(&mut self) {
         unwound(self);
@@ -576,15 +642,23 @@ impl Drop for OpenPoll<'_> {
 }
 
 /// Closes a frame without a result.
+#[allow(
+    improper_ctypes_definitions,
+    reason = "both sides are Rust; in C's way it cannot unwind"
+)]
 #[cold]
-extern "C" fn unwound(open: &mut OpenPoll<'_>) {
-    if open.depth == CLOSED && open.shape != PollShape::Straight {
-        return;
-    }
+extern "C" fn unwound(poll: &mut CallPoll<'_>) {
     let how = if std::thread::panicking() {
         PollEnd::Panic
     } else {
         PollEnd::Torn
     };
-    end(thread::this(), open, how);
+    let is_over = match poll {
+        CallPoll::Unaccounted => true,
+        CallPoll::Straight(_) => false,
+        CallPoll::Open(open) => open.depth == CLOSED,
+    };
+    if !is_over {
+        poll.end(thread::this(), how);
+    }
 }

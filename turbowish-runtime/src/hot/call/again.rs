@@ -16,7 +16,7 @@ use super::branch::{reopen_branch, suspend_branch};
 use super::nested::{OuterPoll, record_waker};
 use super::quick::PollShape;
 use super::root::{PollWaker, close_task, leave_task, open_again};
-use super::{CLOSED, OpenPoll, STRAIGHT_ROOT};
+use super::{CLOSED, CLOSED_ANY, CallPoll, CallState, OpenPoll, STRAIGHT_ROOT};
 use super::{begin_any, close_marked, end_rest, straight};
 use crate::features;
 use crate::hot::pause::{self, PausedPoll};
@@ -36,11 +36,14 @@ use crate::hot::{clock, events, switch};
 #[inline(never)]
 pub(super) extern "C" fn begin_again<'a, 'b>(
     here: ThisThread,
-    open: &'b mut OpenPoll<'a>,
+    poll: &'b mut CallPoll<'a>,
     proc: &'static Proc,
     bytes: usize,
     waker: &'a Waker,
+    state: &'a mut CallState,
 ) -> Result<BorrowedWaker<'b>, PausedPoll> {
+    let epoch = state.account.epoch();
+    let open = poll.open(state, epoch, CLOSED_ANY);
     if let Some(slot) = open.state.task.as_ref().map(CoveredTask::covered) {
         pause::look(Some(slot), waker)?;
         let (account, given) = (&mut open.state.account, &mut open.waker);

@@ -16,7 +16,7 @@ use turbowish_unsafe::waker::BorrowedWaker;
 use super::nested::{OuterPoll, record_waker};
 use super::quick::PollShape;
 use super::root::{PollWaker, begin_life, close_task, enter, spawned};
-use super::{CLOSED, OpenPoll, begin_any, end_any, straight};
+use super::{CLOSED, CLOSED_ANY, CallPoll, CallState, OpenPoll, begin_any, end_any, straight};
 use crate::features;
 use crate::hot::pause::PausedPoll;
 use crate::hot::proc::Proc;
@@ -35,11 +35,14 @@ use crate::hot::{clock, events, switch};
 #[inline(never)]
 pub(super) extern "C" fn begin_first<'a, 'b>(
     here: ThisThread,
-    open: &'b mut OpenPoll<'a>,
+    poll: &'b mut CallPoll<'a>,
     proc: &'static Proc,
     bytes: usize,
     waker: &'a Waker,
+    state: &'a mut CallState,
 ) -> Result<BorrowedWaker<'b>, PausedPoll> {
+    let epoch = state.account.epoch();
+    let open = poll.open(state, epoch, CLOSED_ANY);
     if let Some(id) = proc.known().filter(|_| task::is_wrapped()) {
         let (state, given) = (&mut *open.state, &mut open.waker);
         let begun = here.with_current(open.epoch, |thread| {

@@ -19,8 +19,6 @@ use crate::hot::{clock, events, switch};
 pub(super) enum PollShape {
     /// As any.
     Any,
-    /// As that of a call without a frame, which may have got one.
-    Straight,
     /// As the first poll of a call that its caller awaits.
     New,
     /// As the poll of the first call of a task that has something to do.
@@ -73,7 +71,6 @@ pub(super) fn begin_quick(
 /// end, so that the compiler saves no register here, and none there for other shapes.
 pub(super) extern "C" fn end(here: ThisThread, open: &mut OpenPoll<'_>, end: PollEnd) {
     match (open.shape, end) {
-        (PollShape::Straight, _) => straight::end(here, open, end),
         (PollShape::New, PollEnd::Ready) => return_new(here, open),
         (PollShape::New, PollEnd::Pending) => suspend_new(here, open),
         (PollShape::Bottom, PollEnd::Ready) => return_bottom(here, open),

@@ -18,7 +18,7 @@ use super::{CLOSED, CallState, OpenPoll, close_in, close_plain, open_frame, outl
 use crate::hot::pause::PausedPoll;
 use crate::hot::proc::Proc;
 use crate::hot::thread::{self, ThreadLedger};
-use crate::hot::{child, clock, switch};
+use crate::hot::{clock, switch};
 
 /// In place of the epoch of an open poll: the number of its call, and this.
 const NUMBERED: u32 = 1 << 31;
@@ -42,23 +42,6 @@ fn known(account: &Account) -> Option<u32> {
     account
         .number()
         .filter(|&number| thread::is_numbered_now(number))
-}
-
-/// Begins a poll in a process in which accounting is off, or events of calls are recorded.
-#[cold]
-#[inline(never)]
-pub(super) fn begin_rarely<'a, 'b>(
-    open: &'b mut OpenPoll<'a>,
-    proc: &'static Proc,
-    bytes: usize,
-    waker: &'a Waker,
-) -> Result<BorrowedWaker<'b>, PausedPoll> {
-    if let Some(epoch) = switch::recorded(open.epoch) {
-        return begin(open, epoch, proc, bytes, waker);
-    }
-    open.epoch = 0;
-    child::tell();
-    Ok(BorrowedWaker::same(waker))
 }
 
 /// Ends a poll without a frame.
@@ -91,13 +74,15 @@ pub(super) fn end_rarely(epoch: u32, state: &mut CallState, depth: u32, closing:
 ///
 /// # Errors
 /// If the task is paused: the future must not be polled.
-fn begin<'a, 'b>(
+#[cold]
+#[inline(never)]
+pub(super) fn begin<'a, 'b>(
     open: &'b mut OpenPoll<'a>,
-    epoch: u32,
     proc: &'static Proc,
     bytes: usize,
     waker: &'a Waker,
 ) -> Result<BorrowedWaker<'b>, PausedPoll> {
+    let epoch = open.epoch;
     let known = known(&open.state.account);
     if known.is_some() {
         open.state.account.take_number(epoch);

@@ -10,8 +10,7 @@
 use turbowish_model::account::call::{Call as Account, PollEnd};
 
 use super::root::Closing;
-use super::{CallState, OpenPoll, PollShape};
-use super::{close_in, close_plain, end_quick};
+use super::{CallState, close_in, close_plain, end_quick};
 use crate::hot::thread::{ThisThread, ThreadLedger};
 use crate::hot::{switch, thread};
 
@@ -54,9 +53,7 @@ pub(super) fn end_root(epoch: u32, state: &mut CallState, closing: &Closing<'_>)
 
 /// Ends a poll of a call that had no frame in it, and may have got one.
 #[inline(never)]
-pub(super) extern "C" fn end(here: ThisThread, open: &mut OpenPoll<'_>, end: PollEnd) {
-    open.shape = PollShape::Any;
-    let state = &mut *open.state;
+pub(super) extern "C" fn end(here: ThisThread, state: &mut CallState, end: PollEnd) {
     let epoch = state.account.epoch();
     if switch::epoch() != Some(epoch) {
         return;
