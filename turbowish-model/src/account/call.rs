@@ -141,20 +141,21 @@ impl Origin {
 
 /// One call's own account. A call never overlaps itself, so plain fields suffice.
 ///
-/// The fields that are zero in a new call lie between the others: sixteen bytes of zeros in a row
-/// would be set as one block, and copied through memory each time that the call is moved.
+/// Of the fields that are zero in a new call, two lie side by side: one instruction sets these
+/// sixteen bytes. The others lie apart: a longer row of zeros would be set as one block, and copied
+/// through memory each time that the call is moved.
 // Packed, so that a program can keep four bytes of its own beside it without padding.
 #[derive(Clone, Debug)]
 #[repr(C, packed(4))]
 pub struct Call {
     pub(crate) running: u64,
+    pub(crate) inclusive: u64,
     /// The epoch it is registered with, [`FUSED`] and [`PASSES`]: what a poll compares first.
     word: u32,
     /// [`Call::unit`], below the lower half of the age.
     unit: u32,
     /// Await point and flags, below the upper half of the age.
     state: u32,
-    pub(crate) inclusive: u64,
     /// Of the operand of an await: the part of `inclusive` that its caller knows of. Of any other
     /// call: end of the last poll that ended pending, in ticks. Before the first poll: the number
     /// of its thread's last event at the creation, or [`COUNTED`].
