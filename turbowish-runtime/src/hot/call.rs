@@ -11,6 +11,7 @@ mod branch;
 mod create;
 mod entered;
 mod first;
+mod guard;
 mod nested;
 mod quick;
 mod reading;
@@ -37,8 +38,9 @@ use self::branch::{close_branch, open_branch};
 use self::create::create;
 pub use self::entered::{Entered, enter};
 use self::first::begin_first;
+use self::guard::{CLOSED, CLOSED_ANY, CallPoll, OpenPoll};
 pub(crate) use self::nested::{is_child, learn};
-use self::quick::{PollShape, begin_quick, end, end_quick};
+use self::quick::{PollShape, begin_quick, end_quick};
 #[cfg(test)]
 pub(crate) use self::reading::REUSE;
 use self::reading::reused;
@@ -145,7 +147,6 @@ where
         let Owned { state, proc } = this.state;
         // Found anew each time: kept, it would cost a register in the future's poll.
         let is_straight = straight::is_straight(thread::this(), &state.account);
-        // Begun and ended in place: a guard that is moved would be copied through memory.
         let mut poll;
         let mut lent = BorrowedWaker::same(cx.waker());
         if is_straight {
@@ -190,14 +191,10 @@ impl<F, E, P: ProcRef> fmt::Debug for Call<F, E, P> {
     }
 }
 
-/// Depth of a poll without an open frame: not accounted, or already closed.
-const CLOSED: u32 = u32::MAX;
-/// Depth and shape of a poll that has no frame yet.
-const CLOSED_ANY: (u32, PollShape) = (CLOSED, PollShape::Any);
 /// Depth of a poll of a task's root that has nothing to do in it, and no frame.
 const STRAIGHT_ROOT: u32 = u32::MAX - 1;
 
-/// Begins a poll. It has a frame from then on, unless it is not accounted. Returns the waker for it.
+/// Begins a poll: it has a frame from then on, unless it is not accounted. Returns its waker.
 ///
 /// # Errors
 /// If the task is paused: the future must not be polled.
@@ -449,61 +446,6 @@ fn open_in(
     Some(opened)
 }
 
-/// A poll of a call. If it is dropped before its end, it unwound or was torn down.
-// With a tag of its own: one that lies in the waker would have to be worked out at each end.
-#[repr(u8)]
-enum CallPoll<'a> {
-    /// Nothing is accounted.
-    Unaccounted,
-    /// The call has nothing to do but to poll what it awaits. It may have got a frame in it.
-    Straight(&'a mut CallState),
-    /// Any other poll.
-    Open(OpenPoll<'a>),
-}
-
-impl<'a> CallPoll<'a> {
-    /// Makes this, which is not accounted yet, a poll that may get a frame.
-    #[inline(always)]
-    fn open(
-        &mut self,
-        state: &'a mut CallState,
-        epoch: u32,
-        (depth, shape): (u32, PollShape),
-    ) -> &mut OpenPoll<'a> {
-        let open = OpenPoll {
-            state,
-            epoch,
-            depth,
-            shape,
-            waker: PollWaker::Inherited,
-        };
-        // Nothing is to be ended.
-        std::mem::forget(std::mem::replace(self, Self::Open(open)));
-        match self {
-            Self::Open(open) => open,
-            Self::Unaccounted | Self::Straight(_) => unreachable!("it was opened just now"),
-        }
-    }
-
-    #[inline(always)]
-    fn end(&mut self, here: ThisThread, how: PollEnd) {
-        match self {
-            Self::Open(open) => end(here, open, how),
-            Self::Straight(state) => straight::end(here, state, how),
-            Self::Unaccounted => {}
-        }
-    }
-}
-
-/// A poll that has a frame, unless its depth is [`CLOSED`].
-struct OpenPoll<'a> {
-    state: &'a mut CallState,
-    epoch: u32,
-    depth: u32,
-    shape: PollShape,
-    waker: PollWaker<'a>,
-}
-
 /// Closes the frame of any poll, which ends at `read` if the clock was read.
 #[allow(
     improper_ctypes_definitions,
@@ -631,34 +573,5 @@ fn close_given(
         close_root(thread, state, t, depth, charge, closing);
     } else if given.is_ours() && closing.end == PollEnd::Pending {
         close_branch(thread, state, depth, given.first());
-    }
-}
-
-impl Drop for CallPoll<'_> {
-    #[inline]
-    fn drop(&mut self) {
-        unwound(self);
-    }
-}
-
-/// Closes a frame without a result.
-#[allow(
-    improper_ctypes_definitions,
-    reason = "both sides are Rust; in C's way it cannot unwind"
-)]
-#[cold]
-extern "C" fn unwound(poll: &mut CallPoll<'_>) {
-    let how = if std::thread::panicking() {
-        PollEnd::Panic
-    } else {
-        PollEnd::Torn
-    };
-    let is_over = match poll {
-        CallPoll::Unaccounted => true,
-        CallPoll::Straight(_) => false,
-        CallPoll::Open(open) => open.depth == CLOSED,
-    };
-    if !is_over {
-        poll.end(thread::this(), how);
     }
 }

@@ -82,9 +82,9 @@ impl Detector {
         self.alerts(situation.now)
     }
 
-    /// Whether the next scan should come soon: the last one has found something new that is an alert
-    /// only if it is seen twice, and may be over later. Not after two scans in a row, so that there
-    /// are at most twice as many.
+    /// Whether the next scan should come soon: the last one has found something new that is an
+    /// alert only if it is seen twice, and that may be over later. A scan that came soon for that
+    /// wants no other one: ever new findings would bring each scan forward.
     #[must_use]
     pub const fn wants_recheck(&self) -> bool {
         self.wants_recheck
