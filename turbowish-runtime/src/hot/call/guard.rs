@@ -1,7 +1,7 @@
-//! A poll of a call, from its begin to its end.
+//! A poll of a call, from its start to its end.
 //!
-//! It lies where it begins: a guard that is moved would be copied through memory. A poll that is not
-//! accounted writes one byte of it.
+//! It stays where it starts: a guard that is moved would be copied through memory. A poll that is
+//! not accounted writes one byte of it.
 
 use turbowish_model::account::call::PollEnd;
 
@@ -14,6 +14,7 @@ use crate::hot::thread::{self, ThisThread};
 pub(super) const CLOSED: u32 = u32::MAX;
 /// Depth and shape of a poll that has no frame yet.
 pub(super) const CLOSED_ANY: (u32, PollShape) = (CLOSED, PollShape::Any);
+
 /// A poll of a call. If it is dropped before its end, it unwound or was torn down.
 // With a tag of its own: one that lies in the waker would have to be worked out at each end.
 #[repr(u8)]
