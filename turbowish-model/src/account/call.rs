@@ -107,7 +107,7 @@ const PASSES: u32 = 1 << 1;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Origin {
-    /// The first two words of the call: the epoch, and the path of the call that created it.
+    /// Two words of the call: the epoch, and the path of the call that created it.
     word: u64,
     birth: u64,
 }

@@ -157,7 +157,65 @@ fn a_convoy_that_is_over_before_the_second_tick() {
     });
     let convoy = "lock convoy: 15 tasks requested mutex db at once, and are served one by one";
     let raised = "250 + warning ".to_owned() + convoy;
-    assert_eq!(play.log, [&raised, "1250 - lock_convoy"]);
+    assert_eq!(play.log, [&raised, "2000 - lock_convoy"]);
+}
+
+/// The scan that follows a quarter of a second after the first sighting sees nobody served, and is
+/// no proof of the contrary.
+#[test]
+fn a_convoy_that_moves_only_between_other_scans() {
+    let mut stage = SituationBuilder::new();
+    convoy(&mut stage, 24, 1_000);
+    let mut play = Play::every(1_000, stage);
+    play.until(2_000, |stage, ms| {
+        // Served 300 and 800 ms after each tick.
+        let db = stage.on("db");
+        db.flow.took =
+            2 * (ms / 1_000) + u64::from(ms % 1_000 >= 300) + u64::from(ms % 1_000 >= 800);
+    });
+    let convoy = "lock convoy: 24 tasks requested mutex db at once, and are served one by one";
+    assert_eq!(play.log, ["2000 + warning ".to_owned() + convoy]);
+    assert_eq!(play.extra, [1_250]);
+}
+
+/// It is over before the next tick. At the tick it is too short for an alert; a quarter of a second
+/// later it is not.
+#[test]
+fn a_guard_that_is_seen_before_it_is_held_for_long() {
+    for (before_ms, held_ms) in [(100, 350), (60, 310)] {
+        let mut stage = SituationBuilder::new();
+        held(&mut stage);
+        let mut play = Play::every(1_000, stage);
+        play.until(2_000, |stage, ms| {
+            let db = stage.on("db");
+            if ms < 900 {
+                db.holders[0].since = START - before_ms * MS;
+            } else {
+                db.holders.clear();
+            }
+        });
+        let held = format!("{held_ms}ms+: save holds mutex db while it waits at save.rs:9");
+        let raised = format!("250 + warning guard across await {held}; 1 task waits for it");
+        assert_eq!(play.log, [&raised, "2000 - guard_across_await"]);
+        assert_eq!(play.extra, [250]);
+    }
+}
+
+/// At each situation, another task holds another lock.
+#[test]
+fn an_extra_scan_is_followed_by_a_regular_one() {
+    let mut play = Play::every(1_000, SituationBuilder::new());
+    play.until(3_500, |stage, ms| {
+        for lock in &mut stage.situation.resources {
+            lock.holders.clear();
+        }
+        let (task, lock) = (format!("save-{ms}"), format!("db-{ms}"));
+        stage.task(&task, "save.rs:9 file.sync_data()").since = START + ms * MS - 100 * MS;
+        stage.mutex(&lock);
+        stage.locks(&task, &lock).since = START + ms * MS - 200 * MS;
+    });
+    assert_eq!(play.log, [""; 0]);
+    assert_eq!(play.extra, [250, 1_250, 2_250, 3_250]);
 }
 
 /// A task held one lock and asked for another.

@@ -24,6 +24,10 @@ pub(crate) struct Play {
     pub(crate) last: Vec<Alert>,
     ms: u64,
     tick: u64,
+    /// When the next regular situation is due.
+    next: u64,
+    /// When there were extra ones.
+    pub(crate) extra: Vec<u64>,
 }
 
 impl Play {
@@ -40,6 +44,8 @@ impl Play {
             last: Vec::new(),
             ms: 0,
             tick: TICK,
+            next: 0,
+            extra: Vec::new(),
         }
     }
 
@@ -58,7 +64,13 @@ impl Play {
             change(&mut self.stage, self.ms);
             self.stage.situation.now = START + self.ms * MS;
             self.stage.situation.unix_ns = UNIX + self.ms * MS;
-            self.last = self.detector.scan(&self.stage.situation);
+            self.last = if self.ms == self.next {
+                self.next += self.tick;
+                self.detector.scan(&self.stage.situation)
+            } else {
+                self.extra.push(self.ms);
+                self.detector.scan_extra(&self.stage.situation)
+            };
             let mut now = BTreeSet::new();
             for alert in &self.last {
                 assert!(!format!("{alert:?}").contains("{task}"), "{alert:?}");
@@ -83,8 +95,8 @@ impl Play {
             }
             self.shown = now;
             // As the monitor does.
-            let soon = self.detector.wants_recheck().then_some(TICK);
-            self.ms += soon.unwrap_or(self.tick);
+            let extra = self.detector.wants_extra().then_some(self.ms + TICK);
+            self.ms = extra.unwrap_or(self.next).min(self.next);
         }
         self.past().iter().for_each(check_tense);
     }

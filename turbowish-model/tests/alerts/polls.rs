@@ -772,6 +772,25 @@ fn a_task_that_was_busy_long_ago_is_not_now() {
     );
 }
 
+/// A quarter of a second after its first sighting, there are too few polls to prove it.
+#[test]
+fn a_starved_task_that_an_extra_scan_does_not_see() {
+    let mut stage = SituationBuilder::new();
+    stage.task("ready", "r.rs:1 rx.recv()").state = TaskState::Ready;
+    stage.task("other", "o.rs:1 rx.recv()");
+    let mut play = Play::every(1_000, stage);
+    play.until(2_000, |stage, ms| {
+        let other = stage.get("other");
+        other.polls = 100 + ms / 50;
+        other.since = START + ms * MS;
+    });
+    assert_eq!(
+        play.log,
+        ["2000 + warning starvation 2.00 s+: ready ready but not polled"]
+    );
+    assert_eq!(play.extra, [1_250]);
+}
+
 #[test]
 fn ready_tasks_that_others_are_polled_before() {
     let build = |stage: &mut SituationBuilder| {

@@ -31,8 +31,8 @@ proptest! {
             now = situation.now.max(now);
             situation.now = now;
             // Twice, so that what must be seen twice is.
-            for _ in 0..2 {
-                let alerts = detector.scan(&situation);
+            for scan in [Detector::scan, Detector::scan_extra] {
+                let alerts = scan(&mut detector, &situation);
                 for alert in &alerts {
                     prop_assert!(alert.since <= now);
                     prop_assert!(!alert.title.contains("{for}"), "{alert:?}");

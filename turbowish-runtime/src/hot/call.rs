@@ -194,7 +194,7 @@ impl<F, E, P: ProcRef> fmt::Debug for Call<F, E, P> {
 /// Depth of a poll of a task's root that has nothing to do in it, and no frame.
 const STRAIGHT_ROOT: u32 = u32::MAX - 1;
 
-/// Begins a poll: it has a frame from then on, unless it is not accounted. Returns its waker.
+/// Begins a poll, and opens its frame if it gets one. Returns its waker.
 ///
 /// # Errors
 /// If the task is paused: the future must not be polled.
@@ -222,8 +222,8 @@ extern "C" fn begin<'a, 'b>(
     }
 }
 
-/// Begins a poll of a call that the running epoch does not know, or knows by another number; or a
-/// poll in a process in which accounting is off.
+/// Begins a poll of a call whose word tells of no live call of the running epoch; or a poll in a
+/// process in which accounting is off.
 #[allow(
     improper_ctypes_definitions,
     reason = "both sides are Rust; in C's way it cannot unwind"

@@ -50,12 +50,23 @@ pub(super) struct AlertWatch {
     pub(super) spent: Series,
 }
 
+/// When a scan is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ScanAt {
+    /// At the end of a tick.
+    Tick,
+    /// Between two ticks: what it does not find may be found at the next.
+    Between,
+}
+
 /// Interval of the scans.
 #[derive(Debug)]
 struct ScanPace {
     /// Processor time of a scan.
     usual: MinOfLastTwo,
     due: Option<Instant>,
+    /// Interval before the next one.
+    interval: Duration,
     /// When an urgent scan may be made.
     urgent: Option<Instant>,
 }
@@ -75,6 +86,9 @@ const LATE_NS: u64 = 900_000_000;
 /// Time for which a long poll is scanned for at each beat: three of them, in nanoseconds.
 const SUSPECT_NS: u64 = 750_000_000;
 
+/// Half the longest interval of the ticks.
+const CLOSE: Duration = Duration::from_millis(500);
+
 /// Longest interval of the scans, however long they take.
 const LONGEST: Duration = Duration::from_secs(10);
 
@@ -83,6 +97,7 @@ impl Default for ScanPace {
         Self {
             usual: MinOfLastTwo::NOTHING,
             due: None,
+            interval: Duration::ZERO,
             urgent: None,
         }
     }
@@ -97,9 +112,15 @@ impl ScanPace {
     /// Schedules the next scan, after one that began at `begun` and took `took`.
     fn next(&mut self, begun: Instant, took: Duration) {
         let usual = self.usual.after(took);
-        let after = |share, least| begun + usual.saturating_mul(share).clamp(least, LONGEST);
-        self.due = Some(after(SHARE, SHORTEST));
-        self.urgent = Some(after(URGENT_SHARE, SHORTEST_URGENT));
+        let after = |share, least| usual.saturating_mul(share).clamp(least, LONGEST);
+        self.interval = after(SHARE, SHORTEST);
+        self.due = Some(begun + self.interval);
+        self.urgent = Some(begun + after(URGENT_SHARE, SHORTEST_URGENT));
+    }
+
+    /// Whether a scan between two ticks that are a second apart puts off none of theirs.
+    fn is_close(&self) -> bool {
+        self.interval <= CLOSE
     }
 }
 
@@ -108,11 +129,15 @@ impl Monitor {
         lock(&self.thread.watch)
     }
 
-    /// Looks for alerts after a tick, if a scan is due.
+    /// Looks for alerts at a tick, if a scan is due.
     pub(super) fn look_for_alerts(&self, totals: &Totals, threads: &[ThreadNow], epoch: u32) {
+        self.scan_at(ScanAt::Tick, totals, threads, epoch);
+    }
+
+    fn scan_at(&self, at: ScanAt, totals: &Totals, threads: &[ThreadNow], epoch: u32) {
         let mut watch = self.watch();
         watch.spent.raise(totals.at, self.thread.cpu_time.look());
-        watch.scan(self, totals, threads, epoch);
+        watch.scan(self, at, totals, threads, epoch);
     }
 
     /// Pauses and alerts end when accounting is disarmed.
@@ -189,10 +214,12 @@ impl Monitor {
         if state.switched.off_at.is_some() {
             return;
         }
+        let used = cpu_time::used();
         let (totals, threads) = state.read();
         let epoch = state.switched.epoch;
         drop(state);
-        self.look_for_alerts(&totals, &threads, epoch);
+        self.thread.charge(cpu_time::used().saturating_sub(used));
+        self.scan_at(ScanAt::Between, &totals, &threads, epoch);
     }
 
     /// Length of the windows over which the rules take rates.
@@ -281,9 +308,10 @@ impl AlertWatch {
         };
     }
 
-    pub(super) fn scan(
+    fn scan(
         &mut self,
         monitor: &Monitor,
+        at: ScanAt,
         totals: &Totals,
         threads: &[ThreadNow],
         epoch: u32,
@@ -296,7 +324,7 @@ impl AlertWatch {
         if is_due || self.pace.is_due(Instant::now(), false) {
             // If this scan panics, it is not due again.
             self.long_at = None;
-            self.scan_now(monitor, totals, threads, epoch);
+            self.scan_now(monitor, at, totals, threads, epoch);
             self.looks.scanned(totals.at);
             self.long_at = self.looks.next_long(threads, self.long(monitor));
         }
@@ -339,12 +367,19 @@ impl AlertWatch {
         let stands = |since: u64| held.contains(&now.saturating_sub(since));
         let is_suspect = looks::is_open_for(threads, now, &suspect)
             || self.heartbeat.is_some_and(stands)
-            || self.detector.wants_recheck();
+            || self.detector.wants_extra() && self.pace.is_close();
         let begun = Instant::now();
         is_urgent && self.pace.is_due(begun, true) || is_suspect && self.pace.is_due(begun, false)
     }
 
-    fn scan_now(&mut self, monitor: &Monitor, totals: &Totals, threads: &[ThreadNow], epoch: u32) {
+    fn scan_now(
+        &mut self,
+        monitor: &Monitor,
+        at: ScanAt,
+        totals: &Totals,
+        threads: &[ThreadNow],
+        epoch: u32,
+    ) {
         let begun = Instant::now();
         let used = cpu_time::used();
         let names = Registry(proc::all());
@@ -376,7 +411,11 @@ impl AlertWatch {
             looks: &self.looks,
         });
         self.uses.tick(totals.at, self.scout.used());
-        let before = std::mem::replace(&mut self.alerts, self.detector.scan(&situation));
+        let found = match at {
+            ScanAt::Tick => self.detector.scan(&situation),
+            ScanAt::Between => self.detector.scan_extra(&situation),
+        };
+        let before = std::mem::replace(&mut self.alerts, found);
         self.news.compare(&before, &self.alerts);
         self.news.told_late(self.detector.told_late());
         let took = cpu_time::used().saturating_sub(used);
@@ -388,7 +427,7 @@ impl AlertWatch {
 mod tests {
     use std::time::{Duration, Instant};
 
-    use super::{Monitor, ScanPace};
+    use super::{Monitor, ScanAt, ScanPace};
     use crate::tests::stage::alone;
 
     /// Otherwise alerts found by a running scan would stay active after accounting was disarmed,
@@ -399,7 +438,9 @@ mod tests {
         let monitor = Monitor::new("test".into());
         let scan = |epoch| {
             let (totals, threads) = monitor.totals();
-            monitor.watch().scan(&monitor, &totals, &threads, epoch);
+            let mut watch = monitor.watch();
+            watch.scan(&monitor, ScanAt::Tick, &totals, &threads, epoch);
+            drop(watch);
             monitor.watch().pace.due.is_some()
         };
         monitor.arm();

@@ -17,6 +17,9 @@ use crate::sorting;
 /// Maximum number of findings kept at once; further ones are discarded.
 const KEPT: usize = 1_000;
 
+/// Time after which an extra scan is expected, in nanoseconds.
+const SOON: u64 = 250_000_000;
+
 /// Finds pitfalls, situation by situation. Pass the situations of one process in order, at any
 /// rate.
 #[derive(Clone, Debug, Default)]
@@ -27,7 +30,7 @@ pub struct Detector {
     past: Past,
     /// Alerts that the last scan found over, and no scan before had raised.
     unseen: Vec<Alert>,
-    wants_recheck: bool,
+    wants_extra: bool,
 }
 
 /// A finding, and how often it was seen.
@@ -61,6 +64,16 @@ impl Detector {
 
     /// Processes the next situation. Returns the active alerts, worst first.
     pub fn scan(&mut self, situation: &Situation) -> Vec<Alert> {
+        self.scan_as(situation, false)
+    }
+
+    /// The same for a situation between two regular ones. It is one sighting more of what it finds,
+    /// but says nothing against what it does not find: the time since the last one is short.
+    pub fn scan_extra(&mut self, situation: &Situation) -> Vec<Alert> {
+        self.scan_as(situation, true)
+    }
+
+    fn scan_as(&mut self, situation: &Situation, is_extra: bool) -> Vec<Alert> {
         self.memory.count_preempted(situation, &self.limits);
         let scan = Scan::new(situation, &self.limits, &self.memory);
         let mut found = Vec::new();
@@ -70,7 +83,8 @@ impl Detector {
         let ended = rules::ended_polls::ended_polls(&scan);
         let folded = fold::fold(&mut found, &self.standing());
         let unseen = self.unseen(situation, ended);
-        self.take(situation, found, folded);
+        self.wants_extra = false;
+        self.take(situation, found, folded, is_extra);
         self.unseen.clear();
         for (mut alert, until) in unseen {
             self.past.add(alert.clone(), until);
@@ -78,16 +92,15 @@ impl Detector {
             self.unseen.push(alert);
         }
         self.past.expire(situation.now);
-        self.memory.record(situation, &self.limits);
+        self.memory.record(situation, &self.limits, is_extra);
         self.alerts(situation.now)
     }
 
-    /// Whether the next scan should come soon: the last one has found something new that is an
-    /// alert only if it is seen twice, and that may be over later. A scan that came soon for that
-    /// wants no other one: ever new findings would bring each scan forward.
+    /// Whether an extra scan should come soon: the last one was regular, and has found something
+    /// for the first time that is an alert only if it is seen twice, and may be over at the next.
     #[must_use]
-    pub const fn wants_recheck(&self) -> bool {
-        self.wants_recheck
+    pub const fn wants_extra(&self) -> bool {
+        self.wants_extra
     }
 
     /// The alerts about polls that ended before the last scan, and that no scan had raised.
@@ -192,10 +205,15 @@ impl Detector {
     }
 
     /// Updates the entries with the findings of a scan and those that were folded.
-    fn take(&mut self, situation: &Situation, found: Vec<Finding>, folded: Vec<Finding>) {
+    fn take(
+        &mut self,
+        situation: &Situation,
+        found: Vec<Finding>,
+        folded: Vec<Finding>,
+        is_extra: bool,
+    ) {
         let now = situation.now;
         let mut seen = Set::new();
-        let mut recheck = false;
         let begun = self.long_polls_begun();
         for finding in found {
             let key = self.adopt(&finding, &seen);
@@ -216,10 +234,11 @@ impl Detector {
                     .find(|(worker, since, _)| (*worker, *since) == (poll.worker, poll.since));
                 entry.began_unix_ns = begun.map_or(entry.began_unix_ns, |(_, _, unix)| *unix);
             }
-            recheck |= is_new && !entry.raised && self.is_long(key.0, entry.since, now);
+            let is_first = entry.scans == 1 && !entry.raised;
+            let soon = now.saturating_add(SOON);
+            self.wants_extra |= !is_extra && is_first && self.is_long(key.0, entry.since, soon);
             self.entries.insert(key, entry);
         }
-        self.wants_recheck = recheck && !self.wants_recheck;
         let causes = self
             .entries
             .iter()
@@ -237,7 +256,7 @@ impl Detector {
                 }
             }
         }
-        self.clear(situation, &seen);
+        self.clear(situation, &seen, is_extra);
     }
 
     /// Takes the entry of a finding. A worker that is held by another poll than before is another
@@ -257,7 +276,7 @@ impl Detector {
     }
 
     /// Removes the entries that are gone. Those that were raised are over.
-    fn clear(&mut self, situation: &Situation, seen: &Set<Key>) {
+    fn clear(&mut self, situation: &Situation, seen: &Set<Key>, is_extra: bool) {
         let (now, limits, past) = (situation.now, self.limits, &mut self.past);
         self.entries.retain(|key, entry| {
             if let Some(peak) = &mut entry.peak {
@@ -269,7 +288,11 @@ impl Detector {
             } else {
                 Limit::Clear
             });
-            let stays = seen.contains(key) || entry.raised && now.saturating_sub(entry.last) < stay;
+            let stays = seen.contains(key)
+                || match entry.raised {
+                    true => now.saturating_sub(entry.last) < stay,
+                    false => is_extra,
+                };
             if !stays && entry.raised {
                 past.add(entry.past_alert(), entry.ended());
             }

@@ -45,6 +45,8 @@ const fn is_whole(passed: u64, limits: &Limits) -> bool {
 pub(super) struct Memory {
     /// Instant of the last situation.
     pub(super) before: Option<u64>,
+    /// Instant of the last situation that was no extra one: some counts are since then.
+    pub(super) counted: Option<u64>,
     /// Tasks that were polled within the last long windows.
     tasks: Map<u64, TaskPace>,
     procs: Map<String, ProcPace>,
@@ -66,7 +68,7 @@ pub(super) struct Memory {
 struct TaskPace {
     short: Rolling<TaskCounts>,
     long: Rolling<TaskCounts>,
-    /// Polls at the last situation.
+    /// Polls at the last situation that was no extra one.
     polls: u64,
     /// When the task reached the await point at which it was last seen.
     stands: Option<u64>,
@@ -106,7 +108,7 @@ pub(super) struct Channel {
     pub(super) passed: u64,
     /// Since when the channel has been nearly full.
     pub(super) full_since: Option<u64>,
-    /// Releases at the last situation, if the resource was recorded.
+    /// Releases at the last situation that was no extra one, if the resource was recorded.
     pub(super) taken: Option<u64>,
 }
 
@@ -149,7 +151,7 @@ impl Memory {
         self.before.is_some_and(|before| task.created >= before)
     }
 
-    /// Polls of a task since the last situation.
+    /// Polls of a task since the last situation that was no extra one.
     pub(super) fn recent_polls(&self, task: &Task) -> u64 {
         match self.tasks.get(&task.id) {
             Some(pace) => task.polls.saturating_sub(pace.polls),
@@ -210,25 +212,28 @@ impl Memory {
     }
 
     /// Records a situation as the last one.
-    pub(super) fn record(&mut self, situation: &Situation, limits: &Limits) {
+    pub(super) fn record(&mut self, situation: &Situation, limits: &Limits, is_extra: bool) {
         let window = limits.get(Limit::Window);
-        self.record_tasks(situation, window);
+        self.record_tasks(situation, window, is_extra);
         let run_delay = self.run_delays.recent(situation);
         let is_first = self.before.is_none();
         self.timers.record(situation, window, run_delay, is_first);
         self.before = Some(situation.now);
+        if !is_extra {
+            self.counted = self.before;
+        }
         self.record_procs(situation, window);
         let polls = situation.polled_after_end.iter();
         self.after_end = Map::from_iter(polls.map(|polls| (after_end(polls), polls.times)));
         growth::record(&mut self.roots, situation, limits);
-        self.record_resources(situation, limits);
+        self.record_resources(situation, limits, is_extra);
         self.orders.record(situation);
         self.run_delays.record(situation, window);
         self.times.record(situation);
         self.asleep = remembered(situation, &self.asleep);
     }
 
-    fn record_tasks(&mut self, situation: &Situation, window: u64) {
+    fn record_tasks(&mut self, situation: &Situation, window: u64, is_extra: bool) {
         let now = situation.now;
         let before = self.before.unwrap_or(0);
         let mut tasks = core::mem::take(&mut self.tasks);
@@ -247,7 +252,7 @@ impl Memory {
                     TaskPace {
                         short: Rolling::new(at, first),
                         long: Rolling::new(at, first),
-                        polls: 0,
+                        polls: first.polls,
                         stands: None,
                     }
                 }
@@ -255,7 +260,9 @@ impl Memory {
             };
             pace.short.record(now, window, counts);
             pace.long.record(now, LONG * window, counts);
-            pace.polls = task.polls;
+            if !is_extra {
+                pace.polls = task.polls;
+            }
             pace.stands = stands(task).or(pace.stands);
             self.tasks.insert(task.id, pace);
         }
@@ -289,7 +296,7 @@ impl Memory {
         }
     }
 
-    fn record_resources(&mut self, situation: &Situation, limits: &Limits) {
+    fn record_resources(&mut self, situation: &Situation, limits: &Limits, is_extra: bool) {
         let mut known = core::mem::take(&mut self.resources);
         for resource in &situation.resources {
             // There may be very many resources, and most are never part of an alert.
@@ -297,7 +304,9 @@ impl Memory {
                 continue;
             }
             let mut channel = known.remove(&resource.id).unwrap_or_default();
-            channel.taken = Some(resource.flow.took);
+            if !is_extra || channel.taken.is_none() {
+                channel.taken = Some(resource.flow.took);
+            }
             if resource.kind == Kind::Mpsc {
                 channel.record(resource, situation.now, limits);
             }

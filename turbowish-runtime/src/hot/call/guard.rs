@@ -10,7 +10,7 @@ use super::root::PollWaker;
 use super::{CallState, straight};
 use crate::hot::thread::{self, ThisThread};
 
-/// Depth of a poll without an open frame: not accounted, or already closed.
+/// Depth of a poll without an open frame: it has got none, or it is closed.
 pub(super) const CLOSED: u32 = u32::MAX;
 /// Depth and shape of a poll that has no frame yet.
 pub(super) const CLOSED_ANY: (u32, PollShape) = (CLOSED, PollShape::Any);
@@ -28,7 +28,7 @@ pub(super) enum CallPoll<'a> {
 }
 
 impl<'a> CallPoll<'a> {
-    /// Makes this, which is not accounted yet, a poll that may get a frame.
+    /// Makes this, which must be [`Unaccounted`](Self::Unaccounted), a poll that may get a frame.
     #[inline(always)]
     pub(super) fn open(
         &mut self,

@@ -9,6 +9,7 @@ use tokio::time::Instant;
 use turbowish_model::account::time::MinOfLastTwo;
 
 use super::super::{Monitor, cpu_time};
+use super::MonitorThread;
 use crate::lock::lock;
 use crate::log::say;
 use crate::server::grid;
@@ -29,8 +30,10 @@ const LONGEST: u64 = 4;
 /// At which beats a tick ends.
 #[derive(Debug)]
 pub(super) struct TickPace {
-    /// Processor time of a tick, without what the alerts take.
+    /// Processor time of a tick and of the readings before it, without what the alerts take.
     usual: MinOfLastTwo,
+    /// Processor time of the readings of all counters since the last tick.
+    readings: Duration,
     /// Beats from one tick to the next.
     period: u64,
     /// Number of the beat at which the last one ended.
@@ -44,6 +47,7 @@ impl Default for TickPace {
     fn default() -> Self {
         Self {
             usual: MinOfLastTwo::NOTHING,
+            readings: Duration::ZERO,
             period: 1,
             last: None,
             asked: [None; 2],
@@ -75,12 +79,21 @@ impl TickPace {
     /// `window`, so there is a tick in each.
     fn next(&mut self, beat: u64, took: Duration, window: Duration) {
         let beats = |time: u128| u64::try_from(time / BEAT.as_nanos()).unwrap_or(LONGEST);
+        let took = took.saturating_add(std::mem::take(&mut self.readings));
         let least = self.usual.after(took).saturating_mul(SHARE);
         let least = beats(least.as_nanos().saturating_add(BEAT.as_nanos() - 1));
         let most = beats(window.as_nanos()).clamp(1, LONGEST);
         let least = least.clamp(1, LONGEST).next_power_of_two();
         let period = least.min(1 << most.ilog2());
         (self.period, self.last) = (period, Some(beat));
+    }
+}
+
+impl MonitorThread {
+    /// All counters were read between two ticks, which took so long.
+    pub(in crate::monitor) fn charge(&self, took: Duration) {
+        let readings = &mut lock(&self.pace).readings;
+        *readings = readings.saturating_add(took);
     }
 }
 
@@ -177,6 +190,25 @@ mod tests {
             pace.next(beat, Duration::from_micros(took), SECOND);
             beat = (beat + 1..).find(|beat| pace.is_due(*beat)).unwrap();
             assert_eq!(beat, next, "{took}");
+        }
+    }
+
+    #[test]
+    fn readings_between_two_ticks_count() {
+        let mut pace = TickPace::default();
+        let took = Duration::from_micros(200);
+        for (readings, period) in [
+            (0, 1),
+            (0, 1),
+            (200, 1),
+            (200, 2),
+            (800, 2),
+            (900, 4),
+            (0, 1),
+        ] {
+            pace.readings = Duration::from_micros(readings);
+            pace.next(0, took, SECOND);
+            assert_eq!(pace.period, period, "{readings}");
         }
     }
 

@@ -165,12 +165,16 @@ pub(in crate::diagnose::alert) fn convoys(scan: &Scan<'_>, found: &mut Vec<Findi
     }
 }
 
-/// Whether a lock was handed on since the last scan. If that did not see it, whether it was since
-/// the last of its waiters came, at the instant `until`.
+/// Whether a lock was handed on since the last scan. If that saw no waiters of it, whether it was
+/// since the last of those that came at once did so, at the instant `until`.
 fn is_handed_on(scan: &Scan<'_>, resource: &Resource, until: u64) -> bool {
     match scan.memory.channel(resource).taken {
         Some(taken) => resource.flow.took > taken,
-        None => resource.holders.iter().any(|holder| holder.since > until),
+        None => {
+            let mut woken = resource.waiters.iter().filter_map(|waiter| waiter.woken);
+            let mut held = resource.holders.iter().map(|holder| holder.since);
+            woken.any(|woken| woken > until) || held.any(|since| since > until)
+        }
     }
 }
 

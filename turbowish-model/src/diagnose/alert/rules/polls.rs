@@ -205,7 +205,7 @@ pub(in crate::diagnose::alert) fn busy_tasks(scan: &Scan<'_>, found: &mut Vec<Fi
 
 /// Tasks that stay ready while others are polled again and again: one alert for all of them.
 pub(in crate::diagnose::alert) fn starved(scan: &Scan<'_>, found: &mut Vec<Finding>) {
-    let Some(before) = scan.memory.before else {
+    let Some(before) = scan.memory.counted else {
         return;
     };
     let polled = scan
