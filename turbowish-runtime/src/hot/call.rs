@@ -145,22 +145,21 @@ where
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
         let this = self.project();
         let Owned { state, proc } = this.state;
-        // Found anew each time: kept, it would cost a register in the future's poll.
-        let is_straight = straight::is_straight(thread::this(), &state.account);
         let mut poll;
         let mut lent = BorrowedWaker::same(cx.waker());
-        if is_straight {
+        if !switch::concerns_polls() {
+            poll = CallPoll::Unaccounted;
+        } else if straight::is_straight(thread::this(), &state.account) {
             poll = CallPoll::Straight(state);
         } else {
             poll = CallPoll::Unaccounted;
-            if switch::concerns_polls() {
-                let (here, proc) = (thread::this(), proc.proc());
-                match begin(here, &mut poll, proc, size_of::<F>(), cx.waker(), state) {
-                    Ok(given) => lent = given,
-                    Err(PausedPoll { .. }) => {
-                        std::mem::forget(poll);
-                        return Poll::Pending;
-                    }
+            // Found anew each time: kept, it would cost a register in the future's poll.
+            let (here, proc) = (thread::this(), proc.proc());
+            match begin(here, &mut poll, proc, size_of::<F>(), cx.waker(), state) {
+                Ok(given) => lent = given,
+                Err(PausedPoll { .. }) => {
+                    std::mem::forget(poll);
+                    return Poll::Pending;
                 }
             }
         }
