@@ -163,6 +163,7 @@ impl Ledger {
     }
 
     /// Time of the last event, in ticks.
+    #[inline]
     #[must_use]
     pub fn latest(&self) -> u64 {
         self.time.last.load(Relaxed)
@@ -385,6 +386,14 @@ impl Ledger {
         }
         let root = self.frames.at(self.base.load(Relaxed) as usize);
         root.key.load(Relaxed)
+    }
+
+    /// When the root poll that is in progress began.
+    #[inline]
+    #[must_use]
+    pub fn root_began(&self) -> u64 {
+        let root = self.frames.at(self.base.load(Relaxed) as usize);
+        root.start.load(Relaxed)
     }
 
     /// Sets the task of the innermost poll, which must be a root poll: [`Ledger::current_call`]

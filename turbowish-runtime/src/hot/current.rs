@@ -26,9 +26,15 @@ pub(crate) fn who() -> WakeSource {
     known.unwrap_or_default()
 }
 
-/// ID of the task that runs on this thread, 0 if none does; and the time of the last event here.
-pub(crate) fn task_and_when() -> (u64, u64) {
-    ledger(|ledger| (ledger.current_task(), ledger.latest())).unwrap_or_default()
+/// ID of the task that runs on this thread in this epoch, 0 if none does; and the time of the last
+/// event here.
+#[inline]
+pub(crate) fn task_and_when(epoch: u32) -> (u64, u64) {
+    let what = |thread: &thread::ThreadLedger| {
+        let ledger = &thread.ledger;
+        (ledger.current_task(), ledger.latest())
+    };
+    thread::with_current(epoch, what).unwrap_or_default()
 }
 
 /// Number of this thread, if something is accounted here.

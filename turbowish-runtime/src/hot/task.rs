@@ -208,10 +208,10 @@ impl TaskEntry {
 
     /// Records a wake, while accounting is armed.
     fn note(&self) {
-        if !switch::is_armed() {
+        let Some(epoch) = switch::epoch() else {
             return;
-        }
-        let (task, latest) = current::task_and_when();
+        };
+        let (task, latest) = current::task_and_when(epoch);
         let is_own = task != 0 && task == self.task();
         self.count_wake(is_own);
         if is_own {

@@ -197,12 +197,12 @@ fn end_root(
 #[inline(never)]
 pub(super) extern "C" fn suspend_branch_again(here: ThisThread, open: &mut OpenPoll<'_>) {
     open.waker.end_task();
-    if let Some(outer) = open.waker.outer()
+    if let Some(branch) = open.waker.covered_within()
         && switch::epoch() == Some(open.epoch)
     {
         let (state, depth) = (&mut *open.state, open.depth);
         let ended = here.with_current(open.epoch, |thread| {
-            suspend_branch(thread, state, depth, outer)
+            suspend_branch(thread, state, depth, branch)
         });
         if ended == Some(true) {
             open.depth = CLOSED;

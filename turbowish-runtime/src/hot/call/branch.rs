@@ -7,6 +7,7 @@ use std::mem::ManuallyDrop;
 use std::task::Waker;
 
 use turbowish_model::account::call::{Call as Account, PollEnd};
+use turbowish_model::account::ledger::Ledger;
 use turbowish_model::account::task::TaskMeta;
 use turbowish_model::event::CallEvent;
 
@@ -94,7 +95,7 @@ pub(super) fn suspend_branch(
     thread: &ThreadLedger,
     state: &mut CallState,
     depth: u32,
-    outer: OuterPoll,
+    (branch, outer): (Covered, OuterPoll),
 ) -> bool {
     let ledger = &thread.ledger;
     if !ledger.suspend_branch(&mut state.account, depth, clock::ticks) {
@@ -103,8 +104,16 @@ pub(super) fn suspend_branch(
     thread::this().settle(false);
     events::call(|| CallEvent::PollEnd(PollEnd::Pending));
     outer.go_on(thread);
-    close_branch(thread, state, depth, None);
+    if !stays(ledger, branch) {
+        close_branch(thread, state, depth, None);
+    }
     true
+}
+
+/// Ends a branch's poll as pending, if it waits where it waited before. Returns whether it does.
+#[inline]
+fn stays(ledger: &Ledger, branch: Covered) -> bool {
+    ledger.is_unmoved() && branch.stay(ledger.epoch(), ledger.root_began())
 }
 
 /// Closes the poll of a branch that ended pending.
@@ -119,12 +128,12 @@ pub(super) fn close_branch(
     if let Some(first) = first {
         *state.task = task::enter_branch(first);
     }
-    if let Some(branch) = &*state.task {
-        let began = ledger.current_call().poll;
-        if first.is_none() && ledger.is_unmoved() && branch.stay(ledger.epoch(), began) {
+    if let Some(branch) = state.task.as_ref().map(CoveredTask::covered) {
+        if first.is_none() && stays(ledger, branch) {
             return;
         }
-        let (parent, chains) = (ledger.parent(depth), task::chains());
+        let (parent, began) = (ledger.parent(depth), ledger.root_began());
+        let chains = task::chains();
         branch.end_branch(ledger.epoch(), began, parent, chains, |stack| {
             ledger.look_at_await_stack(|step| stack.push(step));
         });

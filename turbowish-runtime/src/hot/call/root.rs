@@ -62,9 +62,15 @@ impl<'a> PollWaker<'a> {
     /// The task or branch, if it was one before this poll.
     #[inline]
     pub(super) fn covered(&self) -> Option<Covered> {
+        self.covered_within().map(|(task, _)| task)
+    }
+
+    /// The task or branch, if it was one before this poll, and the state to restore after it.
+    #[inline]
+    pub(super) fn covered_within(&self) -> Option<(Covered, OuterPoll)> {
         match self {
-            Self::Task(_, _, task) => Some(*task),
-            Self::Again(late, _) => Some(Covered::of(late)),
+            Self::Task(outer, _, task) => Some((*task, *outer)),
+            Self::Again(late, outer) => Some((Covered::of(late), *outer)),
             _ => None,
         }
     }

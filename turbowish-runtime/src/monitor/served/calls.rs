@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use turbowish_recording::{CallEncoder, CallPlace, ChunkKind, ClockReading};
 
+use super::new_chunks::NewChunks;
 use super::polls::RingPosition;
 use crate::hot::thread::{self, EpochEnd, ThreadCallLog};
-use crate::server::ThreadChunk;
 
 /// How far the logs of all threads were read.
 #[derive(Debug, Default)]
@@ -31,7 +31,7 @@ struct LogReader {
 impl CallsReader {
     /// Adds what is new, by the clock of this look. Returns how full the fullest ring was, in
     /// percent.
-    pub(super) fn read(&mut self, clock: ClockReading, into: &mut Vec<ThreadChunk>) -> u64 {
+    pub(super) fn read(&mut self, clock: ClockReading, into: &mut NewChunks) -> u64 {
         // Asked for first: the logs then have all of these epochs.
         let ended = thread::take_call_ends();
         let new = thread::take_call_logs().into_iter();
@@ -57,7 +57,7 @@ impl CallsReader {
         for EpochEnd { epoch, at } in ended {
             let later = self.epochs.split_off(&(epoch + 1));
             if let Some(next) = std::mem::replace(&mut self.epochs, later).get(&epoch) {
-                into.extend(times.end(epoch, at, *next));
+                times.end(epoch, at, *next, into);
             }
         }
         fullest
@@ -73,7 +73,7 @@ impl LogReader {
     }
 
     /// Reads what is new. Returns how full the ring was, in percent; `None` if nothing is new.
-    fn read(&mut self, times: Times, into: &mut Vec<ThreadChunk>) -> Option<u64> {
+    fn read(&mut self, times: Times, into: &mut NewChunks) -> Option<u64> {
         // Not a further reference, which would say that the thread goes on.
         let (mut records, fill) = self.position.read(&self.log.log.ring);
         let place = times.place(self.log.epoch, records.first()?.at);
@@ -89,7 +89,7 @@ impl LogReader {
         let mut encoder = CallEncoder::begin(at_unix_ns, self.log.index, lost, &place);
         records.iter().for_each(|record| encoder.push(record));
         let body = encoder.end();
-        into.extend(ThreadChunk::new(ChunkKind::Calls, at_unix_ns, &body, None));
+        into.add(ChunkKind::Calls, at_unix_ns, &body, None);
         Some(fill)
     }
 }
@@ -120,8 +120,8 @@ impl Times {
         steady.wrapping_add_signed(place.steady_ns.wrapping_neg())
     }
 
-    /// The chunk that tells the end of an epoch, after the last event of a thread.
-    fn end(self, epoch: u32, ticks: u64, (thread, first): (u32, u64)) -> Option<ThreadChunk> {
+    /// Adds the chunk that tells the end of an epoch, after the last event of a thread.
+    fn end(self, epoch: u32, ticks: u64, (thread, first): (u32, u64), into: &mut NewChunks) {
         let at_unix_ns = self.clock.unix_ns(ticks);
         let place = CallPlace {
             first,
@@ -129,6 +129,6 @@ impl Times {
             ..self.place(epoch, ticks)
         };
         let body = CallEncoder::begin(at_unix_ns, thread, 0, &place).end();
-        ThreadChunk::new(ChunkKind::Calls, at_unix_ns, &body, None)
+        into.add(ChunkKind::Calls, at_unix_ns, &body, None);
     }
 }

@@ -16,8 +16,10 @@ use super::{Recorder, lock};
 const SLOWEST: Duration = Duration::from_millis(250);
 /// At least.
 const FASTEST: Duration = Duration::from_millis(10);
-/// Time between two looks for names, while much goes on.
+/// Time between two looks for names, while much goes on and new ones come.
 const NAMING: Duration = Duration::from_millis(25);
+/// While much goes on and none come: then the thread wakes for other things, too.
+const NAMING_KNOWN: Duration = Duration::from_millis(50);
 /// How full a ring may be at the next look, in percent, if the threads go on as they did. A look is
 /// up to half later than asked.
 const FILL: u64 = 40;
@@ -37,6 +39,8 @@ pub(in super::super) struct TakenPolls {
     pub(in super::super) count: u64,
     /// How full the fullest ring was.
     pub(in super::super) fill_percent: u64,
+    /// Whether some of it had no name before.
+    has_names: bool,
 }
 
 /// All names that were defined: the body of a chunk, and its time.
@@ -70,17 +74,17 @@ impl KeptPolls {
 impl Recorder {
     /// Records polls until it is dropped.
     pub(super) async fn follow_polls(self: Arc<Self>, source: Arc<dyn Source>) {
-        let (mut pause, mut naming) = (SLOWEST, NAMING);
-        let mut taken_at = Instant::now();
+        let (mut pause, mut least) = (SLOWEST, Duration::ZERO);
+        let (mut step, mut taken_at) = (NAMING, Instant::now());
         loop {
             let due = grid::about(pause);
             loop {
-                let names = grid::from(Instant::now() + naming, NAMING);
+                let names = grid::from(Instant::now() + least.max(step), step);
                 if names >= due {
                     break;
                 }
                 tokio::time::sleep_until(names).await;
-                self.take_names(&*source);
+                step = naming_step(self.take_names(&*source));
             }
             tokio::time::sleep_until(due).await;
             let passed = taken_at.elapsed();
@@ -88,17 +92,19 @@ impl Recorder {
             let taken = self.take_polls(&*source);
             self.take_alert(unix_ns());
             pause = next_pause(passed, taken.fill_percent);
-            naming = next_naming(pause, taken.count);
+            least = least_naming(pause, taken.count);
+            step = naming_step(taken.has_names);
         }
     }
 
     /// Records the names of what is new, so that the polls that a crash leaves in the rings have
-    /// some.
-    fn take_names(&self, source: &dyn Source) {
+    /// some. Returns whether there were any.
+    fn take_names(&self, source: &dyn Source) -> bool {
         let names = source.names();
         if !names.is_empty() {
             self.add_names(None, &names);
         }
+        !names.is_empty()
     }
 
     /// Records what is new.
@@ -141,6 +147,7 @@ impl Recorder {
         TakenPolls {
             count,
             fill_percent,
+            has_names: !names.is_empty(),
         }
     }
 
@@ -177,32 +184,37 @@ fn next_pause(pause: Duration, fill_percent: u64) -> Duration {
     Duration::from_micros(next.min(micros.saturating_mul(2))).clamp(FASTEST, SLOWEST)
 }
 
-/// The time between two looks for names in a pause of this length, if so many polls and events came
-/// before it: fewer looks than there were of these, because few of them bring a name.
-fn next_naming(pause: Duration, count: u64) -> Duration {
+/// The least time between two looks for names in a pause of this length, if so many polls and
+/// events came before it: fewer looks than there were of these, because few of them bring a name.
+fn least_naming(pause: Duration, count: u64) -> Duration {
     let parts = u32::try_from(count).unwrap_or(u32::MAX).max(1);
     // Rounded up: there is none at the end of the pause.
-    (pause / parts + Duration::from_nanos(1)).max(NAMING)
+    pause / parts + Duration::from_nanos(1)
+}
+
+/// Distance of the instants for looks for names, after one that has found some or not.
+const fn naming_step(has_names: bool) -> Duration {
+    if has_names { NAMING } else { NAMING_KNOWN }
 }
 
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
 
-    use super::{next_naming, next_pause};
+    use super::{least_naming, next_pause};
 
     #[test]
     fn names_are_looked_for_no_more_often_than_something_happens() {
-        for (pause, count, next) in [
+        for (pause, count, least) in [
             (250, 0, 250),
             (250, 1, 250),
             (250, 3, 83),
             (250, 10, 25),
-            (250, u64::MAX, 25),
-            (10, 1, 25),
+            (250, u64::MAX, 0),
+            (10, 1, 10),
         ] {
-            let naming = next_naming(Duration::from_millis(pause), count);
-            assert_eq!(naming.as_millis(), next, "{count} of them");
+            let naming = least_naming(Duration::from_millis(pause), count);
+            assert_eq!(naming.as_millis(), least, "{count} of them");
         }
     }
 

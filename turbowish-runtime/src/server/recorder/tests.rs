@@ -15,7 +15,7 @@ use turbowish_recording::{ChunkHeader, ChunkKind, FILE_HEADER, HEADER_BYTES, enc
 use turbowish_wire::{PauseTask, discovery};
 
 use super::super::{
-    Config, NewPolls, News, RecordConfig, Refused, Source, ThreadChunk, ThreadPart, grid,
+    ChunkMemory, Config, NewPolls, News, RecordConfig, Refused, Source, ThreadPart, grid,
 };
 use super::file::SEGMENT_BYTES;
 use super::{Recorder, Worker};
@@ -33,6 +33,7 @@ struct Steady {
     classes: Mutex<EventClasses>,
     /// How often it was asked for names alone, and for polls.
     asked: [AtomicUsize; 2],
+    names: Mutex<Vec<u8>>,
 }
 
 impl Steady {
@@ -47,6 +48,7 @@ impl Steady {
             panics: AtomicUsize::new(0),
             classes: Mutex::default(),
             asked: Default::default(),
+            names: Mutex::default(),
         })
     }
 }
@@ -98,7 +100,7 @@ impl Source for Steady {
 
     fn names(&self) -> Vec<u8> {
         self.asked[0].fetch_add(1, Ordering::SeqCst);
-        Vec::new()
+        self.names.lock().unwrap().clone()
     }
 
     fn polls(&self) -> NewPolls {
@@ -182,7 +184,8 @@ impl Stage {
     /// Polls of that many bytes, after a definition of names.
     fn polls(&self, names: &[u8], bytes: usize) {
         let at = self.source.clock.fetch_add(1, Ordering::SeqCst);
-        let chunk = ThreadChunk::new(ChunkKind::Polls, at, &vec![0; bytes], None);
+        let mut memory = ChunkMemory::default();
+        let chunk = memory.chunk(ChunkKind::Polls, at, &vec![0; bytes], None);
         *self.source.polls.lock().unwrap() = NewPolls {
             names: names.to_vec(),
             polls: vec![chunk.expect("a short body")],
@@ -200,7 +203,8 @@ impl Stage {
             next: count,
             count,
         };
-        let chunk = ThreadChunk::new(ChunkKind::Polls, 1, &[0; 9], Some(has));
+        let mut memory = ChunkMemory::default();
+        let chunk = memory.chunk(ChunkKind::Polls, 1, &[0; 9], Some(has));
         let polls = chunk.into_iter().collect();
         *self.source.polls.lock().unwrap() = NewPolls {
             polls,
@@ -308,9 +312,19 @@ async fn names_are_looked_for_as_something_happens() {
     tokio::time::sleep_until(grid::next(Duration::from_millis(250))).await;
     let following = tokio::spawn(Arc::clone(&stage.recorder).follow_polls(source));
     let mut named = Vec::new();
-    // In the first quarter of a second, nothing is known yet.
-    for polls in [3, 0, 100, 0, 0] {
+    // In the first quarter of a second, nothing is known yet. Names come in the sixth.
+    for (polls, names) in [
+        (3, ""),
+        (0, ""),
+        (100, ""),
+        (100, ""),
+        (100, ""),
+        (100, "name"),
+        (0, ""),
+        (0, ""),
+    ] {
         stage.come(polls);
+        *stage.source.names.lock().unwrap() = names.into();
         let [for_names, for_polls] = &stage.source.asked;
         while for_polls.swap(0, Ordering::SeqCst) == 0 {
             tokio::time::sleep(Duration::from_millis(1)).await;
@@ -318,7 +332,7 @@ async fn names_are_looked_for_as_something_happens() {
         named.push(for_names.swap(0, Ordering::SeqCst));
     }
     following.abort();
-    assert_eq!(named, [9, 2, 0, 9, 0]);
+    assert_eq!(named, [4, 2, 0, 4, 4, 8, 4, 0]);
 }
 
 #[test]
