@@ -1,0 +1,43 @@
+//! Chunks of what the threads did, and memory that is used again for the next ones.
+
+use turbowish_recording::ChunkKind;
+
+use crate::server::{ChunkMemory, ThreadChunk, ThreadPart};
+
+/// The chunks of a look.
+#[derive(Debug, Default)]
+pub(super) struct NewChunks {
+    chunks: Vec<ThreadChunk>,
+    memory: ChunkMemory,
+    /// Memory for a body in the making.
+    body: Vec<u8>,
+}
+
+impl NewChunks {
+    /// Takes memory for a body, with any content.
+    pub(super) fn body(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.body)
+    }
+
+    /// Lets the next body have this memory.
+    pub(super) fn give_back(&mut self, body: Vec<u8>) {
+        self.body = body;
+    }
+
+    /// Adds a chunk, unless the body is too long for one.
+    pub(super) fn add(
+        &mut self,
+        kind: ChunkKind,
+        at_unix_ns: u64,
+        body: &[u8],
+        has: Option<ThreadPart>,
+    ) {
+        let chunk = self.memory.chunk(kind, at_unix_ns, body, has);
+        self.chunks.extend(chunk);
+    }
+
+    /// Takes the chunks.
+    pub(super) fn take(&mut self) -> Vec<ThreadChunk> {
+        std::mem::take(&mut self.chunks)
+    }
+}
