@@ -114,6 +114,10 @@ impl Histogram {
 
     /// Adds this histogram's counts to a sparse one.
     pub fn collect(&self, into: &mut Buckets) {
+        if into.is_empty() {
+            // Most often it is the first one.
+            return self.read(into);
+        }
         let mut counts = Buckets::default();
         self.read(&mut counts);
         into.merge(&counts);

@@ -19,7 +19,7 @@ use turbowish_model::sorting;
 /// appended to the list.
 pub(super) fn judged() -> Vec<Reading> {
     let records = sorted();
-    let mut all: Vec<Reading> = records.iter().map(|record| record.read()).collect();
+    let mut all: Vec<Reading> = records.iter().map(|record| record.judged()).collect();
     if !all.iter().any(Reading::is_cut) {
         return all;
     }

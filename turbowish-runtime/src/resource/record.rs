@@ -274,6 +274,15 @@ impl Record {
 
     /// Current state of the resource.
     pub(crate) fn read(&self) -> Reading {
+        self.read_times(true)
+    }
+
+    /// What the alert rules judge: of all times, only how long items were in a channel.
+    pub(crate) fn judged(&self) -> Reading {
+        self.read_times(false)
+    }
+
+    fn read_times(&self, all: bool) -> Reading {
         let state = self.state();
         let exclusive = self.exclusive_holder();
         let parts = state.holders.iter().flatten();
@@ -290,7 +299,7 @@ impl Record {
         let deserted = state.intents.deserted(self.took.load(Ordering::Relaxed));
         let longest_queue = state.longest_queue;
         let mut waited = Buckets::default();
-        if let Some(histogram) = &state.waited {
+        if let Some(histogram) = state.waited.as_ref().filter(|_| all) {
             histogram.collect(&mut waited);
         }
         drop(state);
@@ -326,13 +335,15 @@ impl Record {
                 waits,
                 forgotten,
             },
-            times: self.times(waited, longest_queue),
+            times: self.times(all, waited, longest_queue),
         }
     }
 
-    fn times(&self, waited: Buckets, longest_queue: Option<LongestQueue>) -> Times {
+    fn times(&self, all: bool, waited: Buckets, longest_queue: Option<LongestQueue>) -> Times {
         let mut kept = Buckets::default();
-        self.kept.collect(&mut kept);
+        if all || self.kind == Kind::Mpsc {
+            self.kept.collect(&mut kept);
+        }
         Times {
             waited,
             kept,
