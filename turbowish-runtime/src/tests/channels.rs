@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use turbowish_model::account::histogram::bucket_of;
-use turbowish_model::account::resource::{Reading, Role, SHOWN};
+use turbowish_model::account::resource::{Reading, Role, SHOWN, Times};
 
 use super::stage::{advance, alone};
 use crate::hot::call::call;
@@ -289,6 +289,37 @@ fn items_know_how_long_they_were_inside() {
     let kept = Scene::reading("inside").expect("a record").times.kept;
     let expected = [7, 50, 1050].map(|ticks| (bucket_of(ticks) as u16, 1));
     assert!(kept.iter().eq(expected), "{kept:?}");
+}
+
+/// The alert rules read all but the times that they do not judge.
+#[test]
+fn rules_read_how_long_items_were_inside_and_no_other_times() {
+    let scene = Scene::new();
+    let (tx, mut rx) = named("judged channel", mpsc::channel::<u8>(1));
+    let lock = named("judged lock", crate::sync::Mutex::new(0));
+    let held = scene.over('a', lock.lock());
+    scene.over('a', tx.send(1)).unwrap();
+    let mut waits = scene.task('b', tx.send(2));
+    let mut locks = scene.task('c', lock.lock());
+    advance(5);
+    assert_eq!(scene.over('d', rx.recv()), Some(1));
+    drop(held);
+    assert!(waits.poll().is_ready() && locks.poll().is_ready());
+    for (name, kept, judges) in [("judged channel", 1, 1), ("judged lock", 2, 0)] {
+        let all = resource::all();
+        let named = all
+            .iter()
+            .find(|record| record.read().name.as_deref() == Some(name));
+        let (whole, mut judged) = named
+            .map(|record| (record.read(), record.judged()))
+            .unwrap();
+        let totals = |times: &Times| [times.waited.total(), times.kept.total()];
+        assert_eq!(totals(&whole.times), [1, kept], "{name}");
+        assert_eq!(totals(&judged.times), [0, judges], "{name}");
+        (judged.times.waited, judged.times.kept) =
+            (whole.times.waited.clone(), whole.times.kept.clone());
+        assert_eq!(judged, whole, "{name}");
+    }
 }
 
 #[test]
