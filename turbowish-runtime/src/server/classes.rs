@@ -4,10 +4,10 @@
 //! A connection that records for a while takes nothing from others: what is recorded anyway goes
 //! on, and what two connections ask for is recorded until both have ended, however they end.
 
-use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use turbowish_model::event::EventClasses;
+use turbowish_model::ordered::Map;
 
 use super::{Source, lock};
 
@@ -22,7 +22,7 @@ struct AskedClasses {
     /// Those that are recorded anyway. `None` while no connection asks for any.
     set: Option<EventClasses>,
     /// Those of each connection, by a number that it has.
-    held: BTreeMap<u64, EventClasses>,
+    held: Map<u64, EventClasses>,
     /// Number of the next one.
     next: u64,
 }

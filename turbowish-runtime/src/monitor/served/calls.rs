@@ -1,8 +1,7 @@
 //! The events of calls, and the ends of the epochs in which they were recorded, since the last time
 //! that the recorder asked.
 
-use std::collections::BTreeMap;
-
+use turbowish_model::ordered::Map;
 use turbowish_recording::{CallEncoder, CallPlace, ChunkKind, ClockReading};
 
 use super::new_chunks::NewChunks;
@@ -18,7 +17,7 @@ pub(super) struct CallsReader {
     steady: Option<ClockReading>,
     /// Epochs of which something was recorded and that are not known to have ended: a thread that
     /// has recorded events, and the number of its next one.
-    epochs: BTreeMap<u32, (u32, u64)>,
+    epochs: Map<u32, (u32, u64)>,
 }
 
 /// How far a log was read.
@@ -55,10 +54,10 @@ impl CallsReader {
             !is_over
         });
         for EpochEnd { epoch, at } in ended {
-            let later = self.epochs.split_off(&(epoch + 1));
-            if let Some(next) = std::mem::replace(&mut self.epochs, later).get(&epoch) {
+            if let Some(next) = self.epochs.get(&epoch) {
                 times.end(epoch, at, *next, into);
             }
+            self.epochs.retain(|other, _| *other > epoch);
         }
         fullest
     }

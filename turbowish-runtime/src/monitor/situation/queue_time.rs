@@ -1,16 +1,15 @@
 //! Queue times: how long items were inside of a channel that left it within the last seconds.
 
-use std::collections::HashMap;
-
 use turbowish_model::account::histogram::{Buckets, upper_bound};
 use turbowish_model::account::resource::{Kind, Reading};
+use turbowish_model::ordered::Map;
 
 /// Times of the items that had left each channel, and when: at the start of a window, and within
 /// it.
 #[derive(Debug, Default)]
 pub(super) struct Inside {
-    before: HashMap<u64, Rolling>,
-    now: HashMap<u64, Rolling>,
+    before: Map<u64, Rolling>,
+    now: Map<u64, Rolling>,
 }
 
 #[derive(Debug)]
