@@ -104,25 +104,6 @@ pub struct ChunkHeader {
 }
 
 impl ChunkHeader {
-    /// That of a chunk with this body, as it is stored.
-    fn of(
-        kind: ChunkKind,
-        deflated: bool,
-        at_unix_ns: u64,
-        lost: u32,
-        stored: &[u8],
-    ) -> Option<Self> {
-        let len = u32::try_from(stored.len()).ok();
-        Some(Self {
-            kind,
-            deflated,
-            len: len.filter(|_| stored.len() <= LARGEST_BODY)?,
-            lost,
-            at_unix_ns,
-            crc: crc32fast::hash(stored),
-        })
-    }
-
     /// The header of the chunk that begins there, the whole chunk, and what follows it. `None` if
     /// the header is damaged, or a part is missing.
     #[must_use]
@@ -169,18 +150,6 @@ impl ChunkHeader {
     }
 }
 
-/// The header of a chunk with this body, which is stored as it is. `None` if the body is longer
-/// than [`LARGEST_BODY`].
-#[must_use]
-pub fn chunk_header(
-    kind: ChunkKind,
-    at_unix_ns: u64,
-    lost: u32,
-    body: &[u8],
-) -> Option<[u8; HEADER_BYTES]> {
-    Some(ChunkHeader::of(kind, false, at_unix_ns, lost, body)?.bytes())
-}
-
 /// A whole chunk with this body, which is stored as it is. `None` if the body is longer than
 /// [`LARGEST_BODY`].
 #[must_use]
@@ -197,7 +166,15 @@ pub(crate) fn whole(
     lost: u32,
     stored: &[u8],
 ) -> Option<Vec<u8>> {
-    let header = ChunkHeader::of(kind, deflated, at_unix_ns, lost, stored)?;
+    let len = u32::try_from(stored.len()).ok();
+    let header = ChunkHeader {
+        kind,
+        deflated,
+        len: len.filter(|_| stored.len() <= LARGEST_BODY)?,
+        lost,
+        at_unix_ns,
+        crc: crc32fast::hash(stored),
+    };
     let mut chunk = Vec::with_capacity(HEADER_BYTES + stored.len());
     chunk.extend_from_slice(&header.bytes());
     chunk.extend_from_slice(stored);

@@ -40,7 +40,7 @@ mod writer;
 pub use calls::{CallBatch, CallEncoder, CallPlace};
 pub use chunk::{
     ChunkHeader, ChunkKind, FILE_HEADER, FILE_MAGIC, FORMAT_VERSION, HEADER_BYTES, LARGEST_BATCH,
-    LARGEST_BODY, LONGEST_MARK, MARKER, chunk_header, encode,
+    LARGEST_BODY, LONGEST_MARK, MARKER, encode,
 };
 #[cfg(feature = "read")]
 pub use error::{BodyFault, RecordingError};

@@ -10,7 +10,6 @@
 mod accept;
 mod admit;
 mod answer;
-mod chunk_memory;
 mod classes;
 mod connection;
 pub(crate) mod grid;
@@ -37,7 +36,6 @@ use std::time::Duration;
 use accept::{Incoming, Listen};
 use admit::Slots;
 use bytes::Bytes;
-pub(crate) use chunk_memory::ChunkMemory;
 use quota::House;
 use recorder::Recorder;
 pub(crate) use recorder::{RecordConfig, RingFile, no_ring_file};
@@ -47,7 +45,7 @@ use turbowish_model::event::EventClasses;
 use turbowish_model::query::{Budget, Query, QueryError};
 use turbowish_model::snapshot::alert::Severity;
 use turbowish_model::snapshot::{Accounting, Process, Snapshot};
-use turbowish_recording::{ChunkKind, ClockReading};
+use turbowish_recording::{ChunkKind, ClockReading, encode};
 use turbowish_wire::{PauseTask, discovery};
 
 use crate::lock::lock;
@@ -133,6 +131,22 @@ pub(crate) struct ThreadChunk {
 }
 
 impl ThreadChunk {
+    /// A chunk with a copy of this body. `None` if that is longer than a chunk may have; those of a
+    /// thread's rings are much shorter.
+    pub(crate) fn new(
+        kind: ChunkKind,
+        at_unix_ns: u64,
+        body: &[u8],
+        has: Option<ThreadPart>,
+    ) -> Option<Self> {
+        Some(Self {
+            kind,
+            at_unix_ns,
+            bytes: encode(kind, at_unix_ns, 0, body)?.into(),
+            has,
+        })
+    }
+
     #[cfg(test)]
     pub(crate) fn body(&self) -> &[u8] {
         &self.bytes[turbowish_recording::HEADER_BYTES..]

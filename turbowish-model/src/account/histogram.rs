@@ -367,7 +367,11 @@ mod tests {
             }
             let mut buckets = Buckets::default();
             histogram.collect(&mut buckets);
-            prop_assert_eq!(buckets, expected);
+            prop_assert_eq!(&buckets, &expected);
+            // On top of what is there.
+            histogram.collect(&mut buckets);
+            let twice = expected.iter().map(|(bucket, count)| (bucket, 2 * count));
+            prop_assert!(buckets.iter().eq(twice));
         }
     }
 

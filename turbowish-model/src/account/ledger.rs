@@ -388,7 +388,7 @@ impl Ledger {
         root.key.load(Relaxed)
     }
 
-    /// When the root poll that is in progress began.
+    /// When the root poll began that is in progress: there must be one.
     #[inline]
     #[must_use]
     pub fn root_began(&self) -> u64 {

@@ -274,15 +274,17 @@ impl Record {
 
     /// Current state of the resource.
     pub(crate) fn read(&self) -> Reading {
-        self.read_times(true)
+        self.read_with(true)
     }
 
-    /// What the alert rules judge: of all times, only how long items were in a channel.
+    /// What the alert rules judge. Of the populations of times, it has one: how long items were in
+    /// a channel.
     pub(crate) fn judged(&self) -> Reading {
-        self.read_times(false)
+        self.read_with(false)
     }
 
-    fn read_times(&self, all: bool) -> Reading {
+    /// Current state, with the times of all waits and holds or without them.
+    fn read_with(&self, all_times: bool) -> Reading {
         let state = self.state();
         let exclusive = self.exclusive_holder();
         let parts = state.holders.iter().flatten();
@@ -299,7 +301,7 @@ impl Record {
         let deserted = state.intents.deserted(self.took.load(Ordering::Relaxed));
         let longest_queue = state.longest_queue;
         let mut waited = Buckets::default();
-        if let Some(histogram) = state.waited.as_ref().filter(|_| all) {
+        if let Some(histogram) = state.waited.as_ref().filter(|_| all_times) {
             histogram.collect(&mut waited);
         }
         drop(state);
@@ -335,13 +337,18 @@ impl Record {
                 waits,
                 forgotten,
             },
-            times: self.times(all, waited, longest_queue),
+            times: self.times(all_times, waited, longest_queue),
         }
     }
 
-    fn times(&self, all: bool, waited: Buckets, longest_queue: Option<LongestQueue>) -> Times {
+    fn times(
+        &self,
+        all_times: bool,
+        waited: Buckets,
+        longest_queue: Option<LongestQueue>,
+    ) -> Times {
         let mut kept = Buckets::default();
-        if all || self.kind == Kind::Mpsc {
+        if all_times || self.kind == Kind::Mpsc {
             self.kept.collect(&mut kept);
         }
         Times {

@@ -105,7 +105,7 @@ pub(super) fn suspend_branch(
     events::call(|| CallEvent::PollEnd(PollEnd::Pending));
     outer.go_on(thread);
     if !stays(ledger, branch) {
-        close_branch(thread, state, depth, None);
+        publish(thread, branch, depth);
     }
     true
 }
@@ -129,13 +129,18 @@ pub(super) fn close_branch(
         *state.task = task::enter_branch(first);
     }
     if let Some(branch) = state.task.as_ref().map(CoveredTask::covered) {
-        if first.is_none() && stays(ledger, branch) {
-            return;
+        if first.is_some() || !stays(ledger, branch) {
+            publish(thread, branch, depth);
         }
-        let (parent, began) = (ledger.parent(depth), ledger.root_began());
-        let chains = task::chains();
-        branch.end_branch(ledger.epoch(), began, parent, chains, |stack| {
-            ledger.look_at_await_stack(|step| stack.push(step));
-        });
     }
+}
+
+/// Publishes where a branch waits, the poll of which has ended at `depth`.
+#[inline(never)]
+fn publish(thread: &ThreadLedger, branch: Covered, depth: u32) {
+    let ledger = &thread.ledger;
+    let (parent, began) = (ledger.parent(depth), ledger.root_began());
+    branch.end_branch(ledger.epoch(), began, parent, task::chains(), |stack| {
+        ledger.look_at_await_stack(|step| stack.push(step));
+    });
 }

@@ -1,14 +1,13 @@
-//! Chunks of what the threads did, and memory that is used again for the next ones.
+//! Chunks of what the threads did, and memory that is used again for the next bodies.
 
 use turbowish_recording::ChunkKind;
 
-use crate::server::{ChunkMemory, ThreadChunk, ThreadPart};
+use crate::server::{ThreadChunk, ThreadPart};
 
-/// The chunks of a look.
+/// The chunks that nobody has taken yet.
 #[derive(Debug, Default)]
 pub(super) struct NewChunks {
     chunks: Vec<ThreadChunk>,
-    memory: ChunkMemory,
     /// Memory for a body in the making.
     body: Vec<u8>,
 }
@@ -32,8 +31,8 @@ impl NewChunks {
         body: &[u8],
         has: Option<ThreadPart>,
     ) {
-        let chunk = self.memory.chunk(kind, at_unix_ns, body, has);
-        self.chunks.extend(chunk);
+        self.chunks
+            .extend(ThreadChunk::new(kind, at_unix_ns, body, has));
     }
 
     /// Takes the chunks.

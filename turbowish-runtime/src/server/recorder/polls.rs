@@ -18,7 +18,8 @@ const SLOWEST: Duration = Duration::from_millis(250);
 const FASTEST: Duration = Duration::from_millis(10);
 /// Time between two looks for names, while much goes on and new ones come.
 const NAMING: Duration = Duration::from_millis(25);
-/// While much goes on and none come: then the thread wakes for other things, too.
+/// The same while none come: at the instants at which the workers are looked at, too, so that one
+/// wake serves both.
 const NAMING_KNOWN: Duration = Duration::from_millis(50);
 /// How full a ring may be at the next look, in percent, if the threads go on as they did. A look is
 /// up to half later than asked.
@@ -74,12 +75,13 @@ impl KeptPolls {
 impl Recorder {
     /// Records polls until it is dropped.
     pub(super) async fn follow_polls(self: Arc<Self>, source: Arc<dyn Source>) {
-        let (mut pause, mut least) = (SLOWEST, Duration::ZERO);
+        let (mut pause, mut apart) = (SLOWEST, Duration::ZERO);
         let (mut step, mut taken_at) = (NAMING, Instant::now());
         loop {
             let due = grid::about(pause);
             loop {
-                let names = grid::from(Instant::now() + least.max(step), step);
+                // With the longer step, too, it may be as near as with the shorter one.
+                let names = grid::from(Instant::now() + apart.max(NAMING), step);
                 if names >= due {
                     break;
                 }
@@ -92,7 +94,7 @@ impl Recorder {
             let taken = self.take_polls(&*source);
             self.take_alert(unix_ns());
             pause = next_pause(passed, taken.fill_percent);
-            least = least_naming(pause, taken.count);
+            apart = naming_apart(pause, taken.count);
             step = naming_step(taken.has_names);
         }
     }
@@ -186,7 +188,7 @@ fn next_pause(pause: Duration, fill_percent: u64) -> Duration {
 
 /// The least time between two looks for names in a pause of this length, if so many polls and
 /// events came before it: fewer looks than there were of these, because few of them bring a name.
-fn least_naming(pause: Duration, count: u64) -> Duration {
+fn naming_apart(pause: Duration, count: u64) -> Duration {
     let parts = u32::try_from(count).unwrap_or(u32::MAX).max(1);
     // Rounded up: there is none at the end of the pause.
     pause / parts + Duration::from_nanos(1)
@@ -201,7 +203,7 @@ const fn naming_step(has_names: bool) -> Duration {
 mod tests {
     use std::time::Duration;
 
-    use super::{least_naming, next_pause};
+    use super::{naming_apart, next_pause};
 
     #[test]
     fn names_are_looked_for_no_more_often_than_something_happens() {
@@ -213,7 +215,7 @@ mod tests {
             (250, u64::MAX, 0),
             (10, 1, 10),
         ] {
-            let naming = least_naming(Duration::from_millis(pause), count);
+            let naming = naming_apart(Duration::from_millis(pause), count);
             assert_eq!(naming.as_millis(), least, "{count} of them");
         }
     }

@@ -15,7 +15,7 @@ use turbowish_recording::{ChunkHeader, ChunkKind, FILE_HEADER, HEADER_BYTES, enc
 use turbowish_wire::{PauseTask, discovery};
 
 use super::super::{
-    ChunkMemory, Config, NewPolls, News, RecordConfig, Refused, Source, ThreadPart, grid,
+    Config, NewPolls, News, RecordConfig, Refused, Source, ThreadChunk, ThreadPart, grid,
 };
 use super::file::SEGMENT_BYTES;
 use super::{Recorder, Worker};
@@ -184,8 +184,7 @@ impl Stage {
     /// Polls of that many bytes, after a definition of names.
     fn polls(&self, names: &[u8], bytes: usize) {
         let at = self.source.clock.fetch_add(1, Ordering::SeqCst);
-        let mut memory = ChunkMemory::default();
-        let chunk = memory.chunk(ChunkKind::Polls, at, &vec![0; bytes], None);
+        let chunk = ThreadChunk::new(ChunkKind::Polls, at, &vec![0; bytes], None);
         *self.source.polls.lock().unwrap() = NewPolls {
             names: names.to_vec(),
             polls: vec![chunk.expect("a short body")],
@@ -196,6 +195,12 @@ impl Stage {
         assert_eq!((taken.count, taken.fill_percent), (1, 7));
     }
 
+    /// Lets the next look find so many polls, and these names.
+    fn come_named(&self, count: u64, names: &[u8]) {
+        self.come(count);
+        self.source.polls.lock().unwrap().names = names.to_vec();
+    }
+
     /// Lets the next look find so many polls.
     fn come(&self, count: u64) {
         let has = ThreadPart {
@@ -203,8 +208,7 @@ impl Stage {
             next: count,
             count,
         };
-        let mut memory = ChunkMemory::default();
-        let chunk = memory.chunk(ChunkKind::Polls, 1, &[0; 9], Some(has));
+        let chunk = ThreadChunk::new(ChunkKind::Polls, 1, &[0; 9], Some(has));
         let polls = chunk.into_iter().collect();
         *self.source.polls.lock().unwrap() = NewPolls {
             polls,
@@ -312,19 +316,20 @@ async fn names_are_looked_for_as_something_happens() {
     tokio::time::sleep_until(grid::next(Duration::from_millis(250))).await;
     let following = tokio::spawn(Arc::clone(&stage.recorder).follow_polls(source));
     let mut named = Vec::new();
-    // In the first quarter of a second, nothing is known yet. Names come in the sixth.
-    for (polls, names) in [
-        (3, ""),
-        (0, ""),
-        (100, ""),
-        (100, ""),
-        (100, ""),
-        (100, "name"),
-        (0, ""),
-        (0, ""),
+    // In the first quarter of a second, nothing is known yet. Names come by themselves in the sixth,
+    // and with the polls at the end of the fourth.
+    for (polls, with, alone) in [
+        (3, "", ""),
+        (0, "", ""),
+        (100, "", ""),
+        (100, "name", ""),
+        (100, "", ""),
+        (100, "", "name"),
+        (0, "", ""),
+        (0, "", ""),
     ] {
-        stage.come(polls);
-        *stage.source.names.lock().unwrap() = names.into();
+        stage.come_named(polls, with.as_bytes());
+        *stage.source.names.lock().unwrap() = alone.into();
         let [for_names, for_polls] = &stage.source.asked;
         while for_polls.swap(0, Ordering::SeqCst) == 0 {
             tokio::time::sleep(Duration::from_millis(1)).await;
@@ -332,7 +337,7 @@ async fn names_are_looked_for_as_something_happens() {
         named.push(for_names.swap(0, Ordering::SeqCst));
     }
     following.abort();
-    assert_eq!(named, [4, 2, 0, 4, 4, 8, 4, 0]);
+    assert_eq!(named, [5, 2, 0, 4, 5, 8, 4, 0]);
 }
 
 #[test]
