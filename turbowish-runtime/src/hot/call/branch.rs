@@ -128,10 +128,10 @@ pub(super) fn close_branch(
     if let Some(first) = first {
         *state.task = task::enter_branch(first);
     }
-    if let Some(branch) = state.task.as_ref().map(CoveredTask::covered) {
-        if first.is_some() || !stays(ledger, branch) {
-            publish(thread, branch, depth);
-        }
+    if let Some(branch) = state.task.as_ref().map(CoveredTask::covered)
+        && (first.is_some() || !stays(ledger, branch))
+    {
+        publish(thread, branch, depth);
     }
 }
 

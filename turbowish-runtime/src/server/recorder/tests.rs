@@ -316,8 +316,8 @@ async fn names_are_looked_for_as_something_happens() {
     tokio::time::sleep_until(grid::next(Duration::from_millis(250))).await;
     let following = tokio::spawn(Arc::clone(&stage.recorder).follow_polls(source));
     let mut named = Vec::new();
-    // In the first quarter of a second, nothing is known yet. Names come by themselves in the sixth,
-    // and with the polls at the end of the fourth.
+    // In the first quarter of a second, nothing is known yet. Names come by themselves in the sixth
+    // one, and with the polls at the end of the fourth.
     for (polls, with, alone) in [
         (3, "", ""),
         (0, "", ""),
