@@ -93,6 +93,9 @@ impl Output {
 
     #[inline(never)]
     fn varint(&mut self, value: u64) {
+        if value < 0x80 {
+            return self.put(&[value as u8]);
+        }
         let (bytes, length) = varint(value);
         self.put(&bytes[..length]);
     }
@@ -128,22 +131,26 @@ impl Output {
         self.put(text.as_bytes());
     }
 
-    /// Begins a nested message; returns where it begins.
+    /// Begins a nested message; returns where it begins, behind a byte for its length.
     #[inline(never)]
     fn open(&mut self, field: u32) -> usize {
         self.head(field, LENGTH_DELIMITED);
+        self.put(&[0]);
         self.length
     }
 
-    /// Ends the nested message that begins there: its length is known now, and goes in front.
+    /// Ends the nested message that begins there: its length is known now, and goes in front. If
+    /// that has more than a byte, the message moves.
     #[inline(never)]
     fn close(&mut self, begin: usize) {
         let end = self.length;
-        self.varint((end - begin) as u64);
+        let (bytes, length) = varint((end - begin) as u64);
+        self.put(&bytes[1..length]);
         if let Some(written) = &mut self.written {
-            let (bytes, length) = varint((end - begin) as u64);
-            written.copy_within(begin..end, begin + length);
-            written[begin..begin + length].copy_from_slice(&bytes[..length]);
+            if length > 1 {
+                written.copy_within(begin..end, begin + length - 1);
+            }
+            written[begin - 1..][..length].copy_from_slice(&bytes[..length]);
         }
     }
 }
@@ -321,3 +328,30 @@ macro_rules! put {
 }
 
 pub(crate) use put;
+
+#[cfg(test)]
+mod tests {
+    use super::{AsField, Output, Packed};
+
+    /// The length of what is nested goes in front of it, in one byte or more.
+    #[test]
+    fn each_nested_message_has_its_length_in_front() {
+        for (count, length) in [
+            (1, &[1][..]),
+            (127, &[0x7f]),
+            (128, &[0x80, 1]),
+            (16_383, &[0xff, 0x7f]),
+            (16_384, &[0x80, 0x80, 1]),
+            (2_097_152, &[0x80, 0x80, 0x80, 1]),
+        ] {
+            let values = vec![5; count];
+            let mut output = Output::new(Some(vec![9]));
+            Packed(&values, |value: &u64| *value).put(3, &mut output);
+            let written = output.written.expect("no bound");
+            assert_eq!(output.length, written.len());
+            let (head, nested) = written.split_at(2 + length.len());
+            assert_eq!(head, [&[9, 3 << 3 | 2], length].concat(), "{count}");
+            assert_eq!(nested, vec![5; count], "{count}");
+        }
+    }
+}
