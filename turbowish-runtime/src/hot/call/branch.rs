@@ -104,7 +104,7 @@ pub(super) fn suspend_branch(
     thread::this().settle(false);
     events::call(|| CallEvent::PollEnd(PollEnd::Pending));
     outer.go_on(thread);
-    if !stays(ledger, branch) {
+    if !stay(ledger, branch) {
         publish(thread, branch, depth);
     }
     true
@@ -112,7 +112,7 @@ pub(super) fn suspend_branch(
 
 /// Ends a branch's poll as pending, if it waits where it waited before. Returns whether it does.
 #[inline]
-fn stays(ledger: &Ledger, branch: Covered) -> bool {
+fn stay(ledger: &Ledger, branch: Covered) -> bool {
     ledger.is_unmoved() && branch.stay(ledger.epoch(), ledger.root_began())
 }
 
@@ -129,7 +129,7 @@ pub(super) fn close_branch(
         *state.task = task::enter_branch(first);
     }
     if let Some(branch) = state.task.as_ref().map(CoveredTask::covered)
-        && (first.is_some() || !stays(ledger, branch))
+        && (first.is_some() || !stay(ledger, branch))
     {
         publish(thread, branch, depth);
     }

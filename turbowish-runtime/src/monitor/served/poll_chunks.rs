@@ -156,6 +156,7 @@ mod tests {
             memory.push((body.as_ptr(), body.capacity()));
             new.give_back(body);
         }
+        assert!(memory[0].1 > 0, "the first body left its memory");
         assert_eq!(memory[0], memory[1]);
         let batches = new.take().into_iter().map(|chunk| {
             let batch = PollBatch::read(chunk.at_unix_ns, chunk.body()).expect("polls");

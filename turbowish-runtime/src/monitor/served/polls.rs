@@ -178,6 +178,7 @@ impl ThreadReader {
         if !thread::records(EventClass::Polls) {
             // They are not asked for, so they are not lost.
             self.read.next = written;
+            // Its memory is given back.
             drop(into.body());
             return 0;
         }

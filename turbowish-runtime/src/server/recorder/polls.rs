@@ -80,7 +80,7 @@ impl Recorder {
         loop {
             let due = grid::about(pause);
             loop {
-                // With the longer step, too, it may be as near as with the shorter one.
+                // With a step of 50 ms, too, the next look may be only 25 ms away.
                 let names = grid::from(Instant::now() + apart.max(NAMING), step);
                 if names >= due {
                     break;
