@@ -93,9 +93,6 @@ impl Output {
 
     #[inline(never)]
     fn varint(&mut self, value: u64) {
-        if value < 0x80 {
-            return self.put(&[value as u8]);
-        }
         let (bytes, length) = varint(value);
         self.put(&bytes[..length]);
     }

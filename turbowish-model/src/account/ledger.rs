@@ -352,6 +352,12 @@ impl Ledger {
         (depth > 0).then(|| self.frames.at(depth as usize - 1))
     }
 
+    /// The frame of the root poll that is in progress; if there is none, that of the last one.
+    #[inline(always)]
+    fn root_frame(&self) -> &Frame {
+        self.frames.at(self.base.load(Relaxed) as usize)
+    }
+
     /// Returns the call that is currently polled on this thread. Only the owning thread may call
     /// this.
     #[inline]
@@ -360,7 +366,7 @@ impl Ledger {
         let Some(top) = self.top() else {
             return CurrentCall::default();
         };
-        let root = self.frames.at(self.base.load(Relaxed) as usize);
+        let root = self.root_frame();
         CurrentCall {
             task: root.key.load(Relaxed),
             proc: top.proc().wrapping_add(1),
@@ -384,16 +390,14 @@ impl Ledger {
         if self.depth() == 0 {
             return 0;
         }
-        let root = self.frames.at(self.base.load(Relaxed) as usize);
-        root.key.load(Relaxed)
+        self.root_frame().key.load(Relaxed)
     }
 
     /// When the root poll began that is in progress: there must be one.
     #[inline]
     #[must_use]
     pub fn root_began(&self) -> u64 {
-        let root = self.frames.at(self.base.load(Relaxed) as usize);
-        root.start.load(Relaxed)
+        self.root_frame().start.load(Relaxed)
     }
 
     /// Sets the task of the innermost poll, which must be a root poll: [`Ledger::current_call`]

@@ -1,7 +1,6 @@
 //! The monitor as a source for consoles, with a thread of its own and a history.
 
 mod calls;
-mod new_chunks;
 mod poll_chunks;
 mod polls;
 

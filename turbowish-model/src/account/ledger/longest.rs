@@ -80,7 +80,7 @@ impl Ledger {
     /// The task in whose poll this frame is, or was until now.
     fn task_of(&self, frame: &Frame) -> u64 {
         let root = match frame.has(OVER) {
-            true => self.frames.at(self.base.load(Relaxed) as usize),
+            true => self.root_frame(),
             false => frame,
         };
         root.key.load(Relaxed)

@@ -60,7 +60,7 @@ impl Ledger {
         if let Some(before) = self.mark_straight_root() {
             return before;
         }
-        let root = self.frames.at(self.base.load(Relaxed) as usize);
+        let root = self.root_frame();
         let place = root.place.load(Relaxed);
         root.place.store(place | MARK | MARKED, Relaxed);
         place & (MARK | MARKED) == MARK

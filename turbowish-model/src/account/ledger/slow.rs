@@ -149,7 +149,7 @@ impl Ledger {
         if is_first && poll.place & COUNTED_BEFORE == 0 {
             return None;
         }
-        let root = self.frames.at(self.base.load(Relaxed) as usize);
+        let root = self.root_frame();
         Some(Stay {
             site: poll.stood,
             is_first,

@@ -170,7 +170,7 @@ impl Ledger {
 
     /// Marks the root of the current task, which has no frame. Returns `None` if it has one.
     pub(super) fn mark_straight_root(&self) -> Option<bool> {
-        let bottom = self.frames.at(self.base.load(Relaxed) as usize);
+        let bottom = self.root_frame();
         if bottom.has(ROOT | OVER) {
             return None;
         }

@@ -4,9 +4,9 @@
 use turbowish_model::ordered::Map;
 use turbowish_recording::{CallEncoder, CallPlace, ChunkKind, ClockReading};
 
-use super::new_chunks::NewChunks;
 use super::polls::RingPosition;
 use crate::hot::thread::{self, EpochEnd, ThreadCallLog};
+use crate::server::ThreadChunk;
 
 /// How far the logs of all threads were read.
 #[derive(Debug, Default)]
@@ -30,7 +30,7 @@ struct LogReader {
 impl CallsReader {
     /// Adds what is new, by the clock of this look. Returns how full the fullest ring was, in
     /// percent.
-    pub(super) fn read(&mut self, clock: ClockReading, into: &mut NewChunks) -> u64 {
+    pub(super) fn read(&mut self, clock: ClockReading, into: &mut Vec<ThreadChunk>) -> u64 {
         // Asked for first: the logs then have all of these epochs.
         let ended = thread::take_call_ends();
         let new = thread::take_call_logs().into_iter();
@@ -55,7 +55,7 @@ impl CallsReader {
         });
         for EpochEnd { epoch, at } in ended {
             if let Some(next) = self.epochs.get(&epoch) {
-                times.end(epoch, at, *next, into);
+                into.extend(times.end(epoch, at, *next));
             }
             self.epochs.retain(|other, _| *other > epoch);
         }
@@ -72,7 +72,7 @@ impl LogReader {
     }
 
     /// Reads what is new. Returns how full the ring was, in percent; `None` if nothing is new.
-    fn read(&mut self, times: Times, into: &mut NewChunks) -> Option<u64> {
+    fn read(&mut self, times: Times, into: &mut Vec<ThreadChunk>) -> Option<u64> {
         // Not a further reference, which would say that the thread goes on.
         let (mut records, fill) = self.position.read(&self.log.log.ring);
         let place = times.place(self.log.epoch, records.first()?.at);
@@ -88,7 +88,7 @@ impl LogReader {
         let mut encoder = CallEncoder::begin(at_unix_ns, self.log.index, lost, &place);
         records.iter().for_each(|record| encoder.push(record));
         let body = encoder.end();
-        into.add(ChunkKind::Calls, at_unix_ns, &body, None);
+        into.extend(ThreadChunk::new(ChunkKind::Calls, at_unix_ns, &body, None));
         Some(fill)
     }
 }
@@ -119,8 +119,8 @@ impl Times {
         steady.wrapping_add_signed(place.steady_ns.wrapping_neg())
     }
 
-    /// Adds the chunk that tells the end of an epoch, after the last event of a thread.
-    fn end(self, epoch: u32, ticks: u64, (thread, first): (u32, u64), into: &mut NewChunks) {
+    /// The chunk that tells the end of an epoch, after the last event of a thread.
+    fn end(self, epoch: u32, ticks: u64, (thread, first): (u32, u64)) -> Option<ThreadChunk> {
         let at_unix_ns = self.clock.unix_ns(ticks);
         let place = CallPlace {
             first,
@@ -128,6 +128,6 @@ impl Times {
             ..self.place(epoch, ticks)
         };
         let body = CallEncoder::begin(at_unix_ns, thread, 0, &place).end();
-        into.add(ChunkKind::Calls, at_unix_ns, &body, None);
+        ThreadChunk::new(ChunkKind::Calls, at_unix_ns, &body, None)
     }
 }

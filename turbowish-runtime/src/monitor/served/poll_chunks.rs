@@ -3,8 +3,7 @@
 
 use turbowish_recording::{ChunkKind, PollEncoder, PollEvent};
 
-use super::new_chunks::NewChunks;
-use crate::server::ThreadPart;
+use crate::server::{ThreadChunk, ThreadPart};
 
 /// How far the polls of a thread are in chunks.
 #[derive(Debug)]
@@ -20,7 +19,9 @@ pub(super) struct PollPosition {
 pub(super) struct PollChunks<'a> {
     position: &'a mut PollPosition,
     open: Option<OpenChunk>,
-    into: &'a mut NewChunks,
+    into: &'a mut Vec<ThreadChunk>,
+    /// Memory for the bodies, used again to save an allocation a chunk.
+    buffer: &'a mut Vec<u8>,
 }
 
 struct OpenChunk {
@@ -43,11 +44,16 @@ impl PollPosition {
 
 impl<'a> PollChunks<'a> {
     /// Goes on from a position; the chunks are added to `into`.
-    pub(super) const fn new(position: &'a mut PollPosition, into: &'a mut NewChunks) -> Self {
+    pub(super) const fn new(
+        position: &'a mut PollPosition,
+        into: &'a mut Vec<ThreadChunk>,
+        buffer: &'a mut Vec<u8>,
+    ) -> Self {
         Self {
             position,
             open: None,
             into,
+            buffer,
         }
     }
 
@@ -61,8 +67,9 @@ impl<'a> PollChunks<'a> {
         let (thread, until) = (self.position.thread, self.position.until);
         let open = self.open.get_or_insert_with(|| {
             let at_unix_ns = poll.start_unix_ns.max(until);
+            let buffer = std::mem::take(self.buffer);
             OpenChunk {
-                encoder: PollEncoder::begin_in(self.into.body(), at_unix_ns, thread, number, lost),
+                encoder: PollEncoder::begin_in(buffer, at_unix_ns, thread, number, lost),
                 at_unix_ns,
                 lost,
             }
@@ -85,8 +92,9 @@ impl<'a> PollChunks<'a> {
             count,
         };
         let (kind, body) = (ChunkKind::Polls, open.encoder.end());
-        self.into.add(kind, open.at_unix_ns, &body, Some(has));
-        self.into.give_back(body);
+        let chunk = ThreadChunk::new(kind, open.at_unix_ns, &body, Some(has));
+        self.into.extend(chunk);
+        *self.buffer = body;
     }
 }
 
@@ -94,7 +102,7 @@ impl<'a> PollChunks<'a> {
 mod tests {
     use turbowish_recording::{PollBatch, PollEvent};
 
-    use super::{NewChunks, PollChunks, PollPosition};
+    use super::{PollChunks, PollPosition};
 
     fn poll(start_unix_ns: u64) -> PollEvent {
         PollEvent {
@@ -107,9 +115,10 @@ mod tests {
     /// The first poll of each chunk has its number, and only what is lost right before it.
     #[test]
     fn what_comes_after_a_loss_is_a_chunk_of_its_own() {
-        let (mut position, mut new) = (PollPosition::start(7), NewChunks::default());
+        let (mut position, mut chunks) = (PollPosition::start(7), Vec::new());
+        let mut buffer = Vec::new();
         for numbers in [&[0, 1, 4, 5, 9][..], &[10], &[13]] {
-            let mut making = PollChunks::new(&mut position, &mut new);
+            let mut making = PollChunks::new(&mut position, &mut chunks, &mut buffer);
             for &number in numbers {
                 let before = making.position.next;
                 let lost = making.add(number, &poll(100 * number));
@@ -118,7 +127,7 @@ mod tests {
             making.close();
             making.close();
         }
-        let read = new.take().into_iter().map(|chunk| {
+        let read = chunks.iter().map(|chunk| {
             let batch = PollBatch::read(chunk.at_unix_ns, chunk.body()).expect("polls");
             let part = chunk.has.expect("polls");
             assert_eq!((part.thread, batch.thread), (7, 7));
@@ -133,32 +142,32 @@ mod tests {
 
     #[test]
     fn a_chunk_begins_no_sooner_than_the_last_poll_ended() {
-        let (mut position, mut new) = (PollPosition::start(0), NewChunks::default());
+        let (mut position, mut chunks) = (PollPosition::start(0), Vec::new());
+        let mut buffer = Vec::new();
         for (number, start_unix_ns) in [(0, 100), (1, 105)] {
-            let mut making = PollChunks::new(&mut position, &mut new);
+            let mut making = PollChunks::new(&mut position, &mut chunks, &mut buffer);
             making.add(number, &poll(start_unix_ns));
             making.close();
         }
-        assert_eq!(new.take()[1].at_unix_ns, 110);
+        assert_eq!(chunks[1].at_unix_ns, 110);
     }
 
     /// Of one thread after another: the second body is in the memory of the first, and has nothing
     /// of it.
     #[test]
     fn memory_of_bodies_is_used_again() {
-        let (mut new, mut memory) = (NewChunks::default(), Vec::new());
+        let (mut chunks, mut buffer) = (Vec::new(), Vec::new());
+        let mut memory = Vec::new();
         for (thread, polls) in [(7, 30), (8, 3)] {
             let mut position = PollPosition::start(thread);
-            let mut making = PollChunks::new(&mut position, &mut new);
+            let mut making = PollChunks::new(&mut position, &mut chunks, &mut buffer);
             (0..polls).for_each(|number| _ = making.add(number, &poll(100 * number)));
             making.close();
-            let body = new.body();
-            memory.push((body.as_ptr(), body.capacity()));
-            new.give_back(body);
+            memory.push((buffer.as_ptr(), buffer.capacity()));
         }
         assert!(memory[0].1 > 0, "the first body left its memory");
         assert_eq!(memory[0], memory[1]);
-        let batches = new.take().into_iter().map(|chunk| {
+        let batches = chunks.iter().map(|chunk| {
             let batch = PollBatch::read(chunk.at_unix_ns, chunk.body()).expect("polls");
             (batch.thread, batch.polls.len())
         });

@@ -12,20 +12,20 @@ use turbowish_recording::{
 };
 
 use super::calls::CallsReader;
-use super::new_chunks::NewChunks;
 use super::poll_chunks::{PollChunks, PollPosition};
 use crate::hot::thread::{self, ThreadPolls};
 use crate::hot::{clock, proc, task};
 use crate::metrics::{self, EventWords};
 use crate::on_event::{self, Heard, HeardEvent, RecordedKind};
-use crate::server::{NewPolls, ThreadPart};
+use crate::server::{NewPolls, ThreadChunk, ThreadPart};
 
 /// How far the threads' polls and the tables of names were read.
 #[derive(Debug, Default)]
 pub(in crate::monitor) struct PollReader {
     threads: Vec<ThreadReader>,
     calls: CallsReader,
-    new: NewChunks,
+    /// Memory for the bodies of chunks of polls.
+    buffer: Vec<u8>,
     /// Number of procs, paths, chains and places of events that were named.
     named: [usize; 4],
 }
@@ -46,11 +46,11 @@ impl PollReader {
         self.begin(&mut names);
         let mut new = NewPolls::default();
         let mut heard = on_event::is_heard().then(Vec::new);
-        let into = &mut self.new;
+        let buffer = &mut self.buffer;
         self.threads.retain_mut(|thread| {
             // Looked at first: what it wrote before is then all there is.
             let is_over = thread.polls.is_over();
-            let fill = thread.read((clock, is_over), into, heard.as_mut());
+            let fill = thread.read((clock, is_over), (&mut new.polls, buffer), heard.as_mut());
             new.fill_percent = new.fill_percent.max(fill);
             if is_over {
                 thread.polls.give_back();
@@ -60,9 +60,8 @@ impl PollReader {
         if let Some(heard) = heard {
             on_event::pass(heard);
         }
-        let fill = self.calls.read(clock, into);
+        let fill = self.calls.read(clock, &mut new.polls);
         new.fill_percent = new.fill_percent.max(fill);
-        new.polls = into.take();
         new.clock = Some(clock);
         // After the polls: all their numbers are defined by now.
         self.name(&mut names);
@@ -127,17 +126,17 @@ impl ThreadReader {
     fn read(
         &mut self,
         (clock, is_over): (ClockReading, bool),
-        into: &mut NewChunks,
+        (into, buffer): (&mut Vec<ThreadChunk>, &mut Vec<u8>),
         mut heard: Option<&mut Vec<HeardEvent>>,
     ) -> u64 {
-        let polls = self.read_polls((clock, is_over), into, heard.as_deref_mut());
+        let polls = self.read_polls((clock, is_over), (into, buffer), heard.as_deref_mut());
         polls.max(self.read_events(clock, into, heard))
     }
 
     fn read_events(
         &mut self,
         clock: ClockReading,
-        into: &mut NewChunks,
+        into: &mut Vec<ThreadChunk>,
         mut heard: Option<&mut Vec<HeardEvent>>,
     ) -> u64 {
         let (records, fill) = self.events.read(&self.polls.events);
@@ -158,7 +157,8 @@ impl ThreadReader {
                 next: self.events.next,
                 count: records.len() as u64 + lost,
             };
-            into.add(ChunkKind::Events, at_unix_ns, &encoder.end(), Some(has));
+            let (kind, body) = (ChunkKind::Events, encoder.end());
+            into.extend(ThreadChunk::new(kind, at_unix_ns, &body, Some(has)));
         }
         fill
     }
@@ -166,7 +166,7 @@ impl ThreadReader {
     fn read_polls(
         &mut self,
         (clock, is_over): (ClockReading, bool),
-        into: &mut NewChunks,
+        (into, buffer): (&mut Vec<ThreadChunk>, &mut Vec<u8>),
         mut heard: Option<&mut Vec<HeardEvent>>,
     ) -> u64 {
         // Not a further reference, which would say that the thread goes on.
@@ -178,11 +178,10 @@ impl ThreadReader {
         if !thread::records(EventClass::Polls) {
             // They are not asked for, so they are not lost.
             self.read.next = written;
-            // Its memory is given back.
-            drop(into.body());
+            *buffer = Vec::new();
             return 0;
         }
-        let mut chunks = PollChunks::new(&mut self.read, into);
+        let mut chunks = PollChunks::new(&mut self.read, into, buffer);
         let read = ring.read(from, is_over, |number, record| {
             let poll = clock.event(&record);
             let lost = chunks.add(number, &poll);

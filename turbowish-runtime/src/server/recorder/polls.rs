@@ -75,13 +75,13 @@ impl KeptPolls {
 impl Recorder {
     /// Records polls until it is dropped.
     pub(super) async fn follow_polls(self: Arc<Self>, source: Arc<dyn Source>) {
-        let (mut pause, mut apart) = (SLOWEST, Duration::ZERO);
+        let (mut pause, mut naming) = (SLOWEST, NAMING);
         let (mut step, mut taken_at) = (NAMING, Instant::now());
         loop {
             let due = grid::about(pause);
             loop {
                 // With a step of 50 ms, too, the next look may be only 25 ms away.
-                let names = grid::from(Instant::now() + apart.max(NAMING), step);
+                let names = grid::from(Instant::now() + naming, step);
                 if names >= due {
                     break;
                 }
@@ -94,7 +94,7 @@ impl Recorder {
             let taken = self.take_polls(&*source);
             self.take_alert(unix_ns());
             pause = next_pause(passed, taken.fill_percent);
-            apart = naming_apart(pause, taken.count);
+            naming = next_naming(pause, taken.count);
             step = naming_step(taken.has_names);
         }
     }
@@ -103,10 +103,11 @@ impl Recorder {
     /// some. Returns whether there were any.
     fn take_names(&self, source: &dyn Source) -> bool {
         let names = source.names();
-        if !names.is_empty() {
+        let has_names = !names.is_empty();
+        if has_names {
             self.add_names(None, &names);
         }
-        !names.is_empty()
+        has_names
     }
 
     /// Records what is new.
@@ -186,12 +187,12 @@ fn next_pause(pause: Duration, fill_percent: u64) -> Duration {
     Duration::from_micros(next.min(micros.saturating_mul(2))).clamp(FASTEST, SLOWEST)
 }
 
-/// The least time between two looks for names in a pause of this length, if so many polls and
-/// events came before it: fewer looks than there were of these, because few of them bring a name.
-fn naming_apart(pause: Duration, count: u64) -> Duration {
+/// The time between two looks for names in a pause of this length, if so many polls and events came
+/// before it: fewer looks than there were of these, because few of them bring a name.
+fn next_naming(pause: Duration, count: u64) -> Duration {
     let parts = u32::try_from(count).unwrap_or(u32::MAX).max(1);
     // Rounded up: there is none at the end of the pause.
-    pause / parts + Duration::from_nanos(1)
+    (pause / parts + Duration::from_nanos(1)).max(NAMING)
 }
 
 /// Distance of the instants for looks for names, after one that has found some or not.
@@ -203,20 +204,20 @@ const fn naming_step(has_names: bool) -> Duration {
 mod tests {
     use std::time::Duration;
 
-    use super::{naming_apart, next_pause};
+    use super::{next_naming, next_pause};
 
     #[test]
     fn names_are_looked_for_no_more_often_than_something_happens() {
-        for (pause, count, least) in [
+        for (pause, count, next) in [
             (250, 0, 250),
             (250, 1, 250),
             (250, 3, 83),
             (250, 10, 25),
-            (250, u64::MAX, 0),
-            (10, 1, 10),
+            (250, u64::MAX, 25),
+            (10, 1, 25),
         ] {
-            let naming = naming_apart(Duration::from_millis(pause), count);
-            assert_eq!(naming.as_millis(), least, "{count} of them");
+            let naming = next_naming(Duration::from_millis(pause), count);
+            assert_eq!(naming.as_millis(), next, "{count} of them");
         }
     }
 
