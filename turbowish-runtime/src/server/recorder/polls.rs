@@ -23,7 +23,7 @@ const NAMING: Duration = Duration::from_millis(25);
 const NAMING_KNOWN: Duration = Duration::from_millis(50);
 /// How full a ring may be at the next look, in percent, if the threads go on as they did. A look is
 /// up to half later than asked.
-const FILL: u64 = 40;
+const FILL: u64 = 50;
 
 /// The polls that are kept.
 pub(super) struct KeptPolls {
@@ -225,14 +225,14 @@ mod tests {
     fn the_fuller_a_ring_is_the_sooner_is_the_next_look() {
         for (pause, fill, next) in [
             (250, 0, 250),
-            (250, 40, 250),
-            (250, 80, 125),
-            (250, 400, 25),
-            (25, 40, 25),
+            (250, 50, 250),
+            (250, 100, 125),
+            (250, 500, 25),
+            (25, 50, 25),
             (25, 10, 50),
             (25, 0, 50),
             (200, 1, 250),
-            (10, 4_000, 10),
+            (10, 5_000, 10),
         ] {
             let pause = next_pause(Duration::from_millis(pause), fill);
             assert_eq!(pause, Duration::from_millis(next), "{fill} %");

@@ -24,7 +24,14 @@ pub(crate) struct RingFile {
     pid: u32,
     /// Number of rings.
     taken: AtomicU64,
+    /// Time of the last note, in nanoseconds since 1970; before the first one a time that never
+    /// comes.
+    noted: AtomicU64,
 }
+
+/// Age at which a note gives way to the next one, in nanoseconds: clocks drift by less than a
+/// microsecond meanwhile.
+const NOTE_NS: u64 = 250_000_000;
 
 impl RingFile {
     /// Creates the file in the folder of the socket, which is made if necessary. What an earlier
@@ -54,12 +61,12 @@ impl RingFile {
             .mode(0o600)
             .custom_flags(libc::O_NOFOLLOW)
             .open(&path)?;
-        let taken = AtomicU64::new(0);
         let rings = Self {
             file,
             path,
             pid,
-            taken,
+            taken: AtomicU64::new(0),
+            noted: AtomicU64::new(u64::MAX),
         };
         match rings.note(clock) {
             Ok(()) => Ok(Some(rings)),
@@ -90,13 +97,20 @@ impl RingFile {
         mapping::words(&self.file, begin, ring_places(RING_POLLS)).map(Some)
     }
 
-    /// Notes what time it is, for a reader of the rings when the process is gone.
+    /// Notes what time it is, for a reader of the rings when the process is gone, unless the last
+    /// note is new enough.
     ///
     /// # Errors
     /// The system does not take it.
     pub(super) fn note(&self, clock: &ClockReading) -> io::Result<()> {
+        let noted = self.noted.load(Ordering::Relaxed);
+        if clock.unix_ns.abs_diff(noted) < NOTE_NS {
+            return Ok(());
+        }
         // One short call: the process does not die in the middle of it.
-        self.file.write_all_at(&ring_header(clock), 0)
+        self.file.write_all_at(&ring_header(clock), 0)?;
+        self.noted.store(clock.unix_ns, Ordering::Relaxed);
+        Ok(())
     }
 
     /// The line about a thread that has no memory in it.
@@ -138,7 +152,7 @@ mod tests {
 
     use turbowish_model::account::poll_ring::PollRing;
     use turbowish_model::account::time::Scale;
-    use turbowish_recording::{ClockReading, MOST_RINGS, ring_span};
+    use turbowish_recording::{ClockReading, MOST_RINGS, ring_header, ring_span};
     use turbowish_wire::discovery;
 
     use super::RingFile;
@@ -203,6 +217,26 @@ mod tests {
     }
 
     #[test]
+    fn a_note_stays_until_it_is_old_or_the_time_of_day_has_changed() {
+        let (_root, folder) = folder();
+        let file = create(&folder).unwrap().expect("nobody is there");
+        let ms = 1_000_000;
+        let at = |unix_ns| ClockReading { unix_ns, ..CLOCK };
+        for (now, noted) in [
+            (2 + 249 * ms, 2),
+            (2 + 250 * ms, 2 + 250 * ms),
+            (300 * ms, 2 + 250 * ms),
+            (9_000 * ms, 9_000 * ms),
+            (8_800 * ms, 9_000 * ms),
+            (8_700 * ms, 8_700 * ms),
+        ] {
+            file.note(&at(now)).unwrap();
+            let left = fs::read(&file.path).unwrap();
+            assert_eq!(left, ring_header(&at(noted)), "{now}");
+        }
+    }
+
+    #[test]
     fn there_is_an_end_of_places() {
         let (_root, folder) = folder();
         let file = create(&folder).unwrap().expect("nobody is there");
@@ -214,6 +248,7 @@ mod tests {
             path: file.path.clone(),
             pid: file.pid,
             taken: 0.into(),
+            noted: 0.into(),
         };
         let error = closed.ring().unwrap_err();
         let begin = format!(
