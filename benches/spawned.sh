@@ -53,11 +53,14 @@ export XDG_RUNTIME_DIR=$work
 list() {
     local pid=$1 count=0
     until grep -q '^waiting' "$work/out"; do sleep 0.1; done
-    while target/release/turbowish query tasks "$pid" --limit 1000 >"$work/rows" 2>"$work/fault"; do
-        count=$((count + 1))
+    until grep -q '^longest' "$work/out" || ! kill -0 "$pid" 2>/dev/null; do
+        if target/release/turbowish query tasks "$pid" --limit 1000 >"$work/rows" 2>"$work/fault"; then
+            count=$((count + 1))
+        else
+            # A query that failed says why, unless the program had ended.
+            grep -v ' is gone\|: no process ' "$work/fault" >&2 || true
+        fi
     done
-    # A query that failed says why, unless the program had ended.
-    grep -v ' is gone\|: no process ' "$work/fault" >&2 || true
     echo "$count" >"$work/queries"
 }
 
