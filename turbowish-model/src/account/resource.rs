@@ -63,6 +63,12 @@ impl Kind {
             Self::Timer => "timer",
         }
     }
+
+    /// Whether alert rules judge how long items are inside.
+    #[must_use]
+    pub const fn has_queue_time(self) -> bool {
+        matches!(self, Self::Mpsc)
+    }
 }
 
 /// How a task uses a resource, or wants to.

@@ -348,7 +348,7 @@ impl Record {
         longest_queue: Option<LongestQueue>,
     ) -> Times {
         let mut kept = Buckets::default();
-        if all_times || self.kind == Kind::Mpsc {
+        if all_times || self.kind.has_queue_time() {
             self.kept.collect(&mut kept);
         }
         Times {

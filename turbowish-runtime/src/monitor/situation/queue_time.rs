@@ -1,7 +1,7 @@
 //! Queue times: how long items were inside of a channel that left it within the last seconds.
 
 use turbowish_model::account::histogram::{Buckets, upper_bound};
-use turbowish_model::account::resource::{Kind, Reading};
+use turbowish_model::account::resource::Reading;
 use turbowish_model::ordered::Map;
 
 /// Times of the items that had left each channel, and when: at the start of a window, and within
@@ -24,7 +24,7 @@ const WINDOW_NS: u64 = 3_000_000_000;
 impl Inside {
     /// The 99th percentile in ticks; `None` if nothing has left it.
     pub(super) fn percentile(&mut self, now: u64, reading: &Reading) -> Option<u64> {
-        if reading.kind != Kind::Mpsc {
+        if !reading.kind.has_queue_time() {
             return None;
         }
         let kept = &reading.times.kept;
