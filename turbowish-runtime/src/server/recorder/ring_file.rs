@@ -29,8 +29,8 @@ pub(crate) struct RingFile {
     noted: AtomicU64,
 }
 
-/// Age at which a note gives way to the next one, in nanoseconds: clocks drift by less than a
-/// microsecond meanwhile.
+/// Age at which a note gives way to the next one, in nanoseconds: the readings of the clock for two
+/// copies of polls may be as far apart.
 const NOTE_NS: u64 = 250_000_000;
 
 impl RingFile {
