@@ -52,7 +52,6 @@ async fn short(over: Arc<AtomicU64>) {
 }
 
 /// What the kernel says of a thread so far.
-#[derive(Default)]
 struct Schedule {
     /// Nanoseconds on a processor.
     ran: u64,

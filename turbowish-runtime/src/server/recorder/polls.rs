@@ -13,7 +13,7 @@ use super::ring::{Ring, chunk};
 use super::{Recorder, lock};
 
 /// Time between two looks at most.
-const SLOWEST: Duration = Duration::from_millis(250);
+pub(super) const SLOWEST: Duration = Duration::from_millis(250);
 /// At least.
 const FASTEST: Duration = Duration::from_millis(10);
 /// Time between two looks for names, while much goes on and new ones come.

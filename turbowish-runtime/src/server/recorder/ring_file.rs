@@ -15,6 +15,7 @@ use turbowish_unsafe::mapping;
 use turbowish_wire::discovery;
 
 use super::file::is_raised;
+use super::polls::SLOWEST;
 
 /// The file beside the socket.
 #[derive(Debug)]
@@ -31,7 +32,7 @@ pub(crate) struct RingFile {
 
 /// Age at which a note gives way to the next one, in nanoseconds: the readings of the clock for two
 /// copies of polls may be as far apart.
-const NOTE_NS: u64 = 250_000_000;
+const NOTE_NS: u64 = SLOWEST.as_nanos() as u64;
 
 impl RingFile {
     /// Creates the file in the folder of the socket, which is made if necessary. What an earlier
