@@ -89,6 +89,7 @@ impl Scout {
             before: self.at,
             short: scale.ticks(Crowd::SHORT_POLL),
             idle: now.saturating_sub(scale.ticks(idle_ns)),
+            passed: now.saturating_sub(self.at),
         }
     }
 

@@ -142,6 +142,11 @@ impl TaskRow {
         self.slot.wakes.since_poll().is_none() && is_held
     }
 
+    /// Whether all of its wakes are counted.
+    pub(crate) fn sees_wakes(&self) -> bool {
+        is_wrapped() && !self.slot.has(PASSED)
+    }
+
     /// Number of wakes since the last call, which only the monitor's thread makes.
     pub(crate) fn wakes_since_told(&self) -> u32 {
         let wakes = self.checked(|entry| entry.counts.wakes(&entry.cell));

@@ -5,6 +5,13 @@
 //! be woken, has no future that was woken, and either was not polled since the previous situation
 //! or has done so little in total that no rule applies. Nothing is kept of such a task, here or in
 //! the situation.
+//!
+//! A task is *calm* if it waits and can be woken in the same way, and since the previous situation
+//! was polled less than 100 times a second, and was in polls for less than half of the time. With
+//! their default limits, no rule applies to such a task alone. But calm tasks may be the other one
+//! of a starvation, or sleep through a long poll: so of many with the same root, some are read. A
+//! reading with its part of the situation takes about 1.2 KB, and a server may have 200,000 tasks
+//! that each do a little every second.
 
 use turbowish_model::account::task::{Glance, Pause};
 use turbowish_model::ordered::{Map, Set};
@@ -35,6 +42,8 @@ pub(super) struct RootCounts {
     pub(super) live: u64,
     /// Those that wait, and were not polled or woken for some time.
     pub(super) idle: u64,
+    /// Those that are calm and not at rest.
+    calm: u64,
 }
 
 /// Maximum number of polls of a task that has done little.
@@ -43,6 +52,9 @@ const FEW_POLLS: u64 = 10;
 const SHORT_POLL: u64 = 1_000_000;
 /// Maximum number of tasks of one root that are looked at only to see where they wait.
 const SAMPLE: u64 = 256;
+/// Maximum number of calm tasks of one root that are read: as many as are remembered to tell which
+/// ones slept through a long poll.
+const CALM: u64 = 1_024;
 
 /// Criteria for a task at rest.
 #[derive(Clone, Copy)]
@@ -54,6 +66,8 @@ pub(in crate::monitor) struct Pick {
     pub(in crate::monitor) short: u64,
     /// A task that was not polled since this instant, in ticks, is idle.
     pub(in crate::monitor) idle: u64,
+    /// Time since the previous situation, in ticks.
+    pub(in crate::monitor) passed: u64,
 }
 
 impl Pick {
@@ -64,6 +78,16 @@ impl Pick {
         let still = glance.since < self.before;
         let small = glance.polls <= FEW_POLLS && glance.longest < self.short;
         unseen || !glance.is_polled && (still || small)
+    }
+
+    /// Whether a task that was woken so often since the previous situation is calm if its wakers
+    /// allow it: see the module.
+    fn is_calm(self, glance: &Glance, wakes: u32) -> bool {
+        // It may have been polled once more, for a wake before that.
+        let polls = u64::from(wakes) + 1;
+        // 5 ms: 100 of them are half of a second.
+        let poll = glance.longest.max(5 * self.short);
+        !glance.is_polled && polls.saturating_mul(poll) < self.passed / 2
     }
 }
 
@@ -95,14 +119,20 @@ impl Crowd {
             first_poll.retain(|one| one.meta.id != row.id());
             let Some(glance) = row.glance() else { continue };
             let unseen = glance.epoch != pick.epoch;
-            let rests = pick.rests(&glance) && (unseen || row.may_rest());
+            let counts = at(&mut crowd.roots, row.root());
+            let rests = if pick.rests(&glance) {
+                unseen || row.may_rest()
+            } else {
+                let is_calm = row.sees_wakes() && pick.is_calm(&glance, wakes) && row.may_rest();
+                counts.calm += u64::from(is_calm);
+                is_calm && counts.calm > CALM
+            };
+            counts.live += 1;
+            counts.idle += u64::from(is_idle(&row, &glance, pick.idle, rests));
             if !rests {
                 let picked = LiveTask::read(&row, pick.epoch, &|_| 0);
                 crowd.picked.extend(picked);
             }
-            let counts = at(&mut crowd.roots, row.root());
-            counts.live += 1;
-            counts.idle += u64::from(is_idle(&row, &glance, pick.idle, rests));
         }
         crowd.picked.append(&mut first_poll);
         crowd.tell_pauses(0);
@@ -210,7 +240,7 @@ mod tests {
 
     use turbowish_model::account::task::Glance;
 
-    use super::{Crowd, Pick};
+    use super::{CALM, Crowd, FEW_POLLS, Pick};
     use crate::hot::{clock, task};
     use crate::monitor::Monitor;
     use crate::tests::stage::{advance, alone};
@@ -252,6 +282,7 @@ mod tests {
             before,
             short: clock::scale().ticks(Crowd::SHORT_POLL),
             idle,
+            passed: 0,
         };
         let read = |before| {
             let pick = pick_of(before, 0);
@@ -304,6 +335,74 @@ mod tests {
         monitor.disarm();
     }
 
+    #[turbowish::instrument]
+    async fn stays_calm_in_a_crowd(nth: usize) {
+        let park = |cx: &mut Context<'_>| {
+            let mut wakers = CALM_WAKERS.lock().expect("no panic");
+            let len = wakers.len().max(nth + 1);
+            wakers.resize(len, None);
+            wakers[nth] = Some(cx.waker().clone());
+            Poll::<()>::Pending
+        };
+        poll_fn(park).await;
+    }
+
+    static CALM_WAKERS: Mutex<Vec<Option<Waker>>> = Mutex::new(Vec::new());
+
+    /// Tasks that are polled now and then: of these, too, few are read, however many there are.
+    /// One that is woken, and one that nothing can wake, is always among them.
+    #[test]
+    fn of_many_calm_tasks_some_are_read() {
+        const TASKS: usize = CALM as usize + 100;
+        let _alone = alone();
+        let monitor = Monitor::new("test".into());
+        monitor.arm();
+        advance(1);
+        let mut context = Context::from_waker(Waker::noop());
+        let mut tasks: Vec<Pin<Box<dyn Future<Output = ()>>>> = Vec::new();
+        for nth in 0..TASKS {
+            tasks.push(Box::pin(stays_calm_in_a_crowd(nth)));
+        }
+        for _ in 0..=FEW_POLLS {
+            for task in &mut tasks {
+                assert!(task.as_mut().poll(&mut context).is_pending());
+            }
+        }
+        let epoch = monitor.state().switched.epoch;
+        let (_, threads) = monitor.totals();
+        let picked = |passed| {
+            let names = crate::monitor::registry::Registry(crate::hot::proc::all());
+            let ours = |id: u32| {
+                let path = &names.0[id as usize].path;
+                path.ends_with("::stays_calm_in_a_crowd")
+            };
+            let pick = Pick {
+                epoch,
+                before: 1,
+                short: clock::scale().ticks(Crowd::SHORT_POLL),
+                idle: 0,
+                passed,
+            };
+            let crowd = Crowd::read(&threads, Map::new(), pick);
+            let (_, counts) = crowd.roots().find(|(id, _)| ours(*id)).expect("live tasks");
+            assert_eq!(counts.live, TASKS as u64);
+            let picked = crowd.picked().iter();
+            picked.filter(|one| ours(one.meta.root())).count()
+        };
+        // No time has passed: each may have been in polls all the time.
+        assert_eq!(picked(0), TASKS);
+        let second = clock::scale().ticks(1_000_000_000);
+        assert_eq!(picked(second), CALM as usize);
+        let waker = CALM_WAKERS.lock().expect("no panic")[TASKS - 2].take();
+        waker.expect("it was polled").wake();
+        assert_eq!(picked(second), CALM as usize + 1);
+        let waker = CALM_WAKERS.lock().expect("no panic")[TASKS - 1].take();
+        drop(waker);
+        assert_eq!(picked(second), CALM as usize + 2);
+        CALM_WAKERS.lock().expect("no panic").clear();
+        monitor.disarm();
+    }
+
     #[test]
     fn a_task_that_waits_and_did_nothing_of_note_rests() {
         let pick = Pick {
@@ -311,6 +410,7 @@ mod tests {
             before: 1_000,
             short: 100,
             idle: 0,
+            passed: 10_000,
         };
         let rested = Glance {
             epoch: 3,
@@ -351,5 +451,16 @@ mod tests {
             ..is_polled(polled)
         };
         check(past, true);
+        // Half of the time is 5,000, of which each poll takes 500 at least. One poll more is for an
+        // earlier wake.
+        let cases = [(0, 8, true), (0, 9, false), (1_000, 3, true)];
+        let cases = cases
+            .into_iter()
+            .chain([(1_000, 4, false), (4_999, 0, true)]);
+        for (longest, wakes, expected) in cases {
+            let glance = Glance { longest, ..polled };
+            assert_eq!(pick.is_calm(&glance, wakes), expected, "{longest} {wakes}");
+            assert!(!pick.is_calm(&is_polled(glance), wakes));
+        }
     }
 }
