@@ -10,7 +10,7 @@
 //! was polled less than 100 times a second, and was in polls for less than half of the time. With
 //! their default limits, no rule applies to such a task alone. But calm tasks may be the other one
 //! of a starvation, or sleep through a long poll: so of many with the same root, some are read. A
-//! reading with its part of the situation takes about 1.2 KB, and a server may have 200,000 tasks
+//! reading with its part of the situation takes about 1.1 KB, and a server may have 200,000 tasks
 //! that each do a little every second.
 
 use turbowish_model::account::task::{Glance, Pause};
