@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
 # Memory cost of waiting tasks, and whether it stays constant: resident memory of one program with
 # accounting on against the same program without instrumentation, and the processor time of
-# TurboWish's threads. A reading soon after the start
-# proves nothing, because the monitor walks all tasks repeatedly; the bound is therefore checked
-# late.
+# TurboWish's threads. A reading soon after the start proves nothing, because the monitor walks all
+# tasks repeatedly; the bound is therefore checked late.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

@@ -54,18 +54,17 @@ fn bytes(key: &str) -> u64 {
     kib.map_or(0, |kib| kib * 1024)
 }
 
-/// Processor time of TurboWish's threads, in nanoseconds.
-fn own_time() -> std::io::Result<u64> {
-    let mut sum = 0;
-    for thread in std::fs::read_dir("/proc/self/task")? {
-        let thread = thread?.path();
-        if std::fs::read_to_string(thread.join("comm"))?.starts_with("turbowish") {
-            let times = std::fs::read_to_string(thread.join("schedstat"))?;
-            let first = times.split(' ').next();
-            sum += first.and_then(|ns| ns.parse::<u64>().ok()).unwrap_or(0);
-        }
-    }
-    Ok(sum)
+/// Processor time of TurboWish's threads that run now, in nanoseconds.
+fn turbowish_time() -> std::io::Result<u64> {
+    let threads = std::fs::read_dir("/proc/self/task")?.flatten();
+    // A thread that has just ended has no files.
+    let times = threads.filter_map(|thread| {
+        let read = |file| std::fs::read_to_string(thread.path().join(file)).ok();
+        let is_ours = read("comm")?.starts_with("turbowish");
+        let ran = read("schedstat")?.split(' ').next()?.parse::<u64>().ok();
+        ran.filter(|_| is_ours)
+    });
+    Ok(times.sum())
 }
 
 fn number(nth: usize, otherwise: u64) -> u64 {
@@ -96,6 +95,6 @@ async fn main() -> std::io::Result<()> {
         writeln!(out, "{look} {}", bytes("VmRSS:"))?;
         out.flush()?;
     }
-    writeln!(out, "own {}", own_time()?)?;
+    writeln!(out, "own {}", turbowish_time()?)?;
     writeln!(out, "peak {}", bytes("VmHWM:"))
 }

@@ -22,6 +22,7 @@ mod table;
 mod tense;
 mod words;
 
+pub use self::asleep::SLEEPERS_KEPT;
 pub use self::detector::Detector;
 pub use self::limits::{AlertLimit, LIMITS, Limit, LimitError, LimitRow, Limits, Measure};
 pub use self::past::{PAST_KEPT, PAST_NS};

@@ -14,8 +14,8 @@ use crate::snapshot::TaskState;
 use crate::snapshot::alert::{BEHIND_WAITS, BehindWait, Point};
 use crate::sorting;
 
-/// Maximum number of tasks that are kept.
-const KEPT: usize = 1_024;
+/// Maximum number of tasks that are remembered to tell which of them slept through a long poll.
+pub const SLEEPERS_KEPT: usize = 1_024;
 
 /// A task that waits while nothing is polled.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,7 +55,7 @@ pub(super) fn sleepers(
     let omitted = before
         .iter()
         .filter(|sleeper| !sleeper.is_related && !there.contains(&sleeper.task));
-    asleep.chain(omitted.cloned()).take(KEPT).collect()
+    asleep.chain(omitted.cloned()).take(SLEEPERS_KEPT).collect()
 }
 
 /// The tasks to remember for the next situation: none, unless a poll takes so long that it may

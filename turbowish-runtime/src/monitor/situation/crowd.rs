@@ -8,12 +8,13 @@
 //!
 //! A task is *calm* if it waits and can be woken in the same way, and since the previous situation
 //! was polled less than 100 times a second, and was in polls for less than half of the time. With
-//! their default limits, no rule applies to such a task alone. But calm tasks may be the other one
-//! of a starvation, or sleep through a long poll: so of many with the same root, some are read. A
-//! reading with its part of the situation takes about 1.1 KB, and a server may have 200,000 tasks
-//! that each do a little every second.
+//! the default limits, no rule applies to such a task alone. It may be the one that is polled while
+//! others starve, or one of those that sleep through a long poll: so of many with the same root,
+//! some are read. A reading with its part of the situation takes about 1.1 KB, and a server may
+//! have 200,000 tasks that each do a little every second.
 
 use turbowish_model::account::task::{Glance, Pause};
+use turbowish_model::diagnose::alert::SLEEPERS_KEPT;
 use turbowish_model::ordered::{Map, Set};
 
 use crate::hot::task::{self, TaskRow};
@@ -54,7 +55,7 @@ const SHORT_POLL: u64 = 1_000_000;
 const SAMPLE: u64 = 256;
 /// Maximum number of calm tasks of one root that are read: as many as are remembered to tell which
 /// ones slept through a long poll.
-const CALM: u64 = 1_024;
+const CALM: u64 = SLEEPERS_KEPT as u64;
 
 /// Criteria for a task at rest.
 #[derive(Clone, Copy)]
@@ -245,15 +246,58 @@ mod tests {
     use crate::monitor::Monitor;
     use crate::tests::stage::{advance, alone};
 
-    static WAKERS: Mutex<Vec<Waker>> = Mutex::new(Vec::new());
+    /// The waker of each task's last poll. The tests run one after the other.
+    static WAKERS: Mutex<Vec<Option<Waker>>> = Mutex::new(Vec::new());
 
     #[turbowish::instrument]
-    async fn parks_in_a_crowd() {
+    async fn parks_in_a_crowd(nth: usize) {
         let park = |cx: &mut Context<'_>| {
-            WAKERS.lock().expect("no panic").push(cx.waker().clone());
+            WAKERS.lock().expect("no panic")[nth] = Some(cx.waker().clone());
             Poll::<()>::Pending
         };
         poll_fn(park).await;
+    }
+
+    fn waker(nth: usize) -> Waker {
+        let waker = WAKERS.lock().expect("no panic")[nth].take();
+        waker.expect("the task was polled")
+    }
+
+    fn drop_wakers() {
+        let wakers = std::mem::take(&mut *WAKERS.lock().expect("no panic"));
+        drop(wakers);
+    }
+
+    /// Whether a proc is that of the tasks.
+    fn is_root(id: u32) -> bool {
+        let path = &crate::hot::proc::all()[id as usize].path;
+        path.ends_with("::parks_in_a_crowd")
+    }
+
+    /// Tasks that were polled so often and wait.
+    fn parked(tasks: usize, polls: u64) -> Vec<Pin<Box<dyn Future<Output = ()>>>> {
+        WAKERS.lock().expect("no panic").resize(tasks, None);
+        let mut context = Context::from_waker(Waker::noop());
+        let mut parked: Vec<Pin<Box<dyn Future<Output = ()>>>> = Vec::new();
+        for nth in 0..tasks {
+            parked.push(Box::pin(parks_in_a_crowd(nth)));
+        }
+        for _ in 0..polls {
+            for task in &mut parked {
+                assert!(task.as_mut().poll(&mut context).is_pending());
+            }
+        }
+        parked
+    }
+
+    fn pick_of(monitor: &Monitor, before: u64, idle: u64, passed: u64) -> Pick {
+        Pick {
+            epoch: monitor.state().switched.epoch,
+            before,
+            short: clock::scale().ticks(Crowd::SHORT_POLL),
+            idle,
+            passed,
+        }
     }
 
     /// Full readings are limited to the tasks of a situation: of many tasks that were created and
@@ -265,31 +309,11 @@ mod tests {
         let monitor = Monitor::new("test".into());
         monitor.arm();
         advance(1);
-        let mut context = Context::from_waker(Waker::noop());
-        let mut tasks: Vec<Pin<Box<dyn Future<Output = ()>>>> = Vec::new();
-        for _ in 0..TASKS {
-            let mut task = Box::pin(parks_in_a_crowd());
-            assert!(task.as_mut().poll(&mut context).is_pending());
-            tasks.push(task);
-        }
-        let epoch = monitor.state().switched.epoch;
+        let _tasks = parked(TASKS, 1);
         let (totals, threads) = monitor.totals();
-        let root = |names: &crate::monitor::registry::Registry, of: u32| {
-            names.0[of as usize].path.ends_with("::parks_in_a_crowd")
-        };
-        let pick_of = |before, idle| Pick {
-            epoch,
-            before,
-            short: clock::scale().ticks(Crowd::SHORT_POLL),
-            idle,
-            passed: 0,
-        };
         let read = |before| {
-            let pick = pick_of(before, 0);
-            let names = crate::monitor::registry::Registry(crate::hot::proc::all());
-            let crowd = Crowd::read(&threads, Map::new(), pick);
-            let ours = |root_of: u32| root(&names, root_of);
-            let rows = task::each().filter(|row| ours(row.root()));
+            let crowd = Crowd::read(&threads, Map::new(), pick_of(&monitor, before, 0, 0));
+            let rows = task::each().filter(|row| is_root(row.root()));
             let ids: Set<u64> = rows.map(|row| row.id()).collect();
             let picked = crowd.picked().iter();
             let picked = picked.filter(|one| ids.contains(&one.meta.id)).count();
@@ -301,11 +325,11 @@ mod tests {
             assert_eq!((ids.len(), picked), (TASKS, 0));
         }
         // All are counted, and those that did nothing since some instant; a part of these is read.
-        let names = crate::monitor::registry::Registry(crate::hot::proc::all());
-        let roots = (0..).take_while(|id| (*id as usize) < names.0.len());
-        let roots: Vec<u32> = roots.filter(|id| root(&names, *id)).collect();
+        let procs = crate::hot::proc::all().len();
+        let roots = (0..).take_while(|id| (*id as usize) < procs);
+        let roots: Vec<u32> = roots.filter(|id| is_root(*id)).collect();
         let counts = |idle| {
-            let mut crowd = Crowd::read(&threads, Map::new(), pick_of(1, idle));
+            let mut crowd = Crowd::read(&threads, Map::new(), pick_of(&monitor, 1, idle, 0));
             let of_root = crowd.roots().find(|(id, _)| roots.contains(id));
             crowd.sample(&roots);
             let (_, counts) = of_root.expect("live tasks");
@@ -317,7 +341,8 @@ mod tests {
         assert_eq!(counts(0), (all, 0, 0));
         assert_eq!(counts(u64::MAX), (all, all, TASKS / 2));
         // A woken task is picked, and so is one that uses a resource.
-        WAKERS.lock().expect("no panic")[7].wake_by_ref();
+        let eighth = waker(7);
+        eighth.wake_by_ref();
         let (mut crowd, ids, picked) = read(totals.at);
         assert_eq!(picked, 1);
         assert_eq!(counts(u64::MAX).1, all - 1);
@@ -329,25 +354,11 @@ mod tests {
         let picked: Set<u64> = picked.collect();
         assert!(claimed.is_subset(&picked) && woken.is_subset(&picked));
         // Tasks that nothing can wake any more are picked.
-        let wakers = std::mem::take(&mut *WAKERS.lock().expect("no panic"));
-        drop(wakers);
+        drop(eighth);
+        drop_wakers();
         assert_eq!(read(0).2, TASKS);
         monitor.disarm();
     }
-
-    #[turbowish::instrument]
-    async fn stays_calm_in_a_crowd(nth: usize) {
-        let park = |cx: &mut Context<'_>| {
-            let mut wakers = CALM_WAKERS.lock().expect("no panic");
-            let len = wakers.len().max(nth + 1);
-            wakers.resize(len, None);
-            wakers[nth] = Some(cx.waker().clone());
-            Poll::<()>::Pending
-        };
-        poll_fn(park).await;
-    }
-
-    static CALM_WAKERS: Mutex<Vec<Option<Waker>>> = Mutex::new(Vec::new());
 
     /// Tasks that are polled now and then: of these, too, few are read, however many there are.
     /// One that is woken, and one that nothing can wake, is always among them.
@@ -358,48 +369,24 @@ mod tests {
         let monitor = Monitor::new("test".into());
         monitor.arm();
         advance(1);
-        let mut context = Context::from_waker(Waker::noop());
-        let mut tasks: Vec<Pin<Box<dyn Future<Output = ()>>>> = Vec::new();
-        for nth in 0..TASKS {
-            tasks.push(Box::pin(stays_calm_in_a_crowd(nth)));
-        }
-        for _ in 0..=FEW_POLLS {
-            for task in &mut tasks {
-                assert!(task.as_mut().poll(&mut context).is_pending());
-            }
-        }
-        let epoch = monitor.state().switched.epoch;
+        let _tasks = parked(TASKS, FEW_POLLS + 1);
         let (_, threads) = monitor.totals();
         let picked = |passed| {
-            let names = crate::monitor::registry::Registry(crate::hot::proc::all());
-            let ours = |id: u32| {
-                let path = &names.0[id as usize].path;
-                path.ends_with("::stays_calm_in_a_crowd")
-            };
-            let pick = Pick {
-                epoch,
-                before: 1,
-                short: clock::scale().ticks(Crowd::SHORT_POLL),
-                idle: 0,
-                passed,
-            };
-            let crowd = Crowd::read(&threads, Map::new(), pick);
-            let (_, counts) = crowd.roots().find(|(id, _)| ours(*id)).expect("live tasks");
-            assert_eq!(counts.live, TASKS as u64);
+            let crowd = Crowd::read(&threads, Map::new(), pick_of(&monitor, 1, 0, passed));
+            let of_root = crowd.roots().find(|(id, _)| is_root(*id));
+            assert_eq!(of_root.expect("live tasks").1.live, TASKS as u64);
             let picked = crowd.picked().iter();
-            picked.filter(|one| ours(one.meta.root())).count()
+            picked.filter(|one| is_root(one.meta.root())).count()
         };
         // No time has passed: each may have been in polls all the time.
         assert_eq!(picked(0), TASKS);
         let second = clock::scale().ticks(1_000_000_000);
         assert_eq!(picked(second), CALM as usize);
-        let waker = CALM_WAKERS.lock().expect("no panic")[TASKS - 2].take();
-        waker.expect("it was polled").wake();
+        waker(TASKS - 2).wake();
         assert_eq!(picked(second), CALM as usize + 1);
-        let waker = CALM_WAKERS.lock().expect("no panic")[TASKS - 1].take();
-        drop(waker);
+        drop(waker(TASKS - 1));
         assert_eq!(picked(second), CALM as usize + 2);
-        CALM_WAKERS.lock().expect("no panic").clear();
+        drop_wakers();
         monitor.disarm();
     }
 
@@ -453,11 +440,13 @@ mod tests {
         check(past, true);
         // Half of the time is 5,000, of which each poll takes 500 at least. One poll more is for an
         // earlier wake.
-        let cases = [(0, 8, true), (0, 9, false), (1_000, 3, true)];
-        let cases = cases
-            .into_iter()
-            .chain([(1_000, 4, false), (4_999, 0, true)]);
-        for (longest, wakes, expected) in cases {
+        for (longest, wakes, expected) in [
+            (0, 8, true),
+            (0, 9, false),
+            (1_000, 3, true),
+            (1_000, 4, false),
+            (4_999, 0, true),
+        ] {
             let glance = Glance { longest, ..polled };
             assert_eq!(pick.is_calm(&glance, wakes), expected, "{longest} {wakes}");
             assert!(!pick.is_calm(&is_polled(glance), wakes));
